@@ -59,6 +59,10 @@ ASSIGNMENT = ["SESSION_ID", "assignmentId"]
 STUDY = ["STUDY_ID"]
 TASK = "task.html.j2"
 # Characters of a value that may stand in a HIT more than once.
+_SIGNS_OF_PAGES = re.compile(r"[<>&$]")
+"""Characters that mean something to a page or to what fills its variables: `<`, but not `"`."""
+_COMMENT_LINE = re.compile(r"(?m)^ *//.*\n")
+"""A line of a script that is a comment alone: `  // why`, but not `a = 1; // why`."""
 _SHORT = 200
 
 
@@ -362,11 +366,11 @@ def _answer_settings(answer: LayoutAnswer) -> dict[str, object]:
 def _script_json(value: object) -> str:
     """JSON that can stand in a script element, and in what substitutes variables, as it is."""
     json_text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return re.sub(r"[<>&$]", lambda special_match: f"\\u{ord(special_match[0]):04x}", json_text)
+    return _SIGNS_OF_PAGES.sub(lambda special_match: f"\\u{ord(special_match[0]):04x}", json_text)
 
 
 def _without_comments(script_text: str) -> str:
-    return re.sub(r"(?m)^ *//.*\n", "", script_text)
+    return _COMMENT_LINE.sub("", script_text)
 
 
 def _deflate(plain_text: str) -> str:

@@ -32,27 +32,27 @@ def secret_file(tmp_path: Path) -> Path:
     return secret_path
 
 
-def write_replacing(folder: Path) -> None:
-    with replacing(folder / "report.json") as unfinished:
+def write_replacing(output_folder: Path) -> None:
+    with replacing(output_folder / "report.json") as unfinished:
         unfinished.write_text("{}", "utf-8")
 
 
-def write_folder(folder: Path) -> None:
-    with atomic_folder(folder / "batch") as unfinished:
+def write_folder(output_folder: Path) -> None:
+    with atomic_folder(output_folder / "batch") as unfinished:
         (unfinished / "x").write_text("x", "utf-8")
 
 
-def remember_checksum(folder: Path) -> None:
-    (folder / "input").write_text("x", "utf-8")
-    Workspace(folder, print).checksum(folder / "input")
+def remember_checksum(output_folder: Path) -> None:
+    (output_folder / "input").write_text("x", "utf-8")
+    Workspace(output_folder, print).checksum(output_folder / "input")
 
 
-def write_part_folder(folder: Path) -> None:
-    write_part(folder, "part-1", {"statements": b"x"})
+def write_part_folder(output_folder: Path) -> None:
+    write_part(output_folder, "part-1", {"statements": b"x"})
 
 
-def fetch_file(address: str, folder: Path) -> None:
-    local([address], folder, lambda name: name.endswith(".gz"), say=lambda _: None)
+def fetch_file(address: str, output_folder: Path) -> None:
+    local([address], output_folder, lambda name: name.endswith(".gz"), say=lambda _: None)
 
 
 WRITERS: list[tuple[Callable[[Path], object], tuple[str, ...]]] = [
@@ -60,14 +60,14 @@ WRITERS: list[tuple[Callable[[Path], object], tuple[str, ...]]] = [
     (write_folder, (".batch.tmp",)),
     (remember_checksum, (".checksums.json.tmp",)),
     (write_part_folder, (".part-1.tmp",)),
-    (lambda folder: note_use(folder, "d", folder, []), ("used/.d.json.tmp",)),
-    (lambda folder: publish(folder, Sample(BASE)), ("sample/.publishing",)),
+    (lambda output_folder: note_use(output_folder, "d", output_folder, []), ("used/.d.json.tmp",)),
+    (lambda output_folder: publish(output_folder, Sample(BASE)), ("sample/.publishing",)),
 ]
 """What writes into a folder, and the names there that it takes for a while."""
 
 
 @pytest.mark.parametrize(("write", "names"), WRITERS)
-@pytest.mark.parametrize("target_kind", ["a file", "a folder", "nothing"])
+@pytest.mark.parametrize("target_kind", ["a file", "a output_folder", "nothing"])
 def test_a_planted_link_is_not_written_through(
     tmp_path: Path,
     secret_file: Path,
@@ -75,16 +75,16 @@ def test_a_planted_link_is_not_written_through(
     names: tuple[str, ...],
     target_kind: str,
 ) -> None:
-    folder = tmp_path / "out"
+    output_folder = tmp_path / "out"
     link_target = {
         "a file": secret_file,
-        "a folder": secret_file.parent,
+        "a output_folder": secret_file.parent,
         "nothing": secret_file.parent / "not there",
     }[target_kind]
     for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).symlink_to(link_target)
-    write(folder)
+        (output_folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (output_folder / name).symlink_to(link_target)
+    write(output_folder)
     assert [path.name for path in secret_file.parent.iterdir()] == ["secret"]
     assert secret_file.read_text("utf-8") == LINES
 
@@ -122,14 +122,14 @@ def test_a_lock_is_not_made_through_a_link(tmp_path: Path, secret_file: Path) ->
 def test_templates_are_not_imported_through_a_link(tmp_path: Path, secret_file: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("Wikidata ID,Relation,Template\nP39,office,<subject> is <object>.\n", "utf-8")
-    folder = tmp_path / "own"
-    folder.mkdir()
+    output_folder = tmp_path / "own"
+    output_folder.mkdir()
     for name in ("P39.yaml", "schema.json"):
-        (folder / name).symlink_to(secret_file.parent / "not there")
+        (output_folder / name).symlink_to(secret_file.parent / "not there")
     with pytest.raises(UserError, match="is there already"):
-        import_templates(table, folder)
-    (folder / "P39.yaml").unlink()
-    import_templates(table, folder)
+        import_templates(table, output_folder)
+    (output_folder / "P39.yaml").unlink()
+    import_templates(table, output_folder)
     assert [path.name for path in secret_file.parent.iterdir()] == ["secret"]
 
 
@@ -137,14 +137,14 @@ def temporary_names() -> Iterator[tuple[Path, ast.FunctionDef]]:
     """Yield the functions of ours that make up the name of a temporary file or folder."""
     for package in ("annotation", "builders", "factdrift", "filters", "reasoning", "scoring"):
         for path in sorted((ROOT / package).rglob("*.py")):
-            for function in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(function, ast.FunctionDef) and any(
+            for naming_function in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(naming_function, ast.FunctionDef) and any(
                     isinstance(node, ast.Constant)
                     and isinstance(node.value, str)
                     and node.value.endswith((".tmp", ".part"))
-                    for node in ast.walk(function)
+                    for node in ast.walk(naming_function)
                 ):
-                    yield path, function
+                    yield path, naming_function
 
 
 # What clears the place of a temporary file or folder, or refuses a link there.
@@ -154,13 +154,13 @@ _CLEARING = {"clear_place", "fresh_folder", "is_symlink", "rmtree"}
 def test_every_temporary_name_is_cleared_first() -> None:
     functions = list(temporary_names())
     assert len(functions) >= 8
-    for path, function in functions:
+    for path, naming_function in functions:
         names = {
             getattr(node.func, "id", getattr(node.func, "attr", ""))
-            for node in ast.walk(function)
+            for node in ast.walk(naming_function)
             if isinstance(node, ast.Call)
         }
-        assert names & _CLEARING, f"{path}: {function.name}"
+        assert names & _CLEARING, f"{path}: {naming_function.name}"
 
 
 # --- Templates that are links --------------------------------------------------------------------
@@ -169,18 +169,18 @@ def test_every_temporary_name_is_cleared_first() -> None:
 def test_a_template_that_is_a_link_is_refused_without_its_text(
     tmp_path: Path, secret_file: Path
 ) -> None:
-    folder = tmp_path / "templates"
-    folder.mkdir()
-    (folder / "P39.yaml").symlink_to(secret_file)
+    output_folder = tmp_path / "templates"
+    output_folder.mkdir()
+    (output_folder / "P39.yaml").symlink_to(secret_file)
     with pytest.raises(UserError, match="is a link that leads out of its folder") as error:
-        load_relations(folder).whole()
+        load_relations(output_folder).whole()
     assert "secret of" not in str(error.value)
-    said = run_cli("templates", "--templates", folder, ok=False)
+    said = run_cli("templates", "--templates", output_folder, ok=False)
     assert "secret of" not in said.stdout + said.stderr
-    (folder / "P39.yaml").unlink()
-    (folder / "P39.yaml").symlink_to("P39.yaml")  # to itself
+    (output_folder / "P39.yaml").unlink()
+    (output_folder / "P39.yaml").symlink_to("P39.yaml")  # to itself
     with pytest.raises(UserError, match="is a link that leads out"):
-        load_relations(folder).whole()
+        load_relations(output_folder).whole()
 
 
 @pytest.mark.parametrize("name", ["layout.yaml", "task.html.j2"])
@@ -188,16 +188,16 @@ def test_a_template_that_is_a_link_is_refused_without_its_text(
 def test_a_layout_that_is_a_link_is_refused_without_its_text(
     tmp_path: Path, secret_file: Path, name: str, target: str
 ) -> None:
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    (folder / "layout.yaml").write_text(LAYOUT, "utf-8")
-    (folder / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
-    (folder / name).unlink()
-    (folder / name).symlink_to(secret_file if target == "secret" else target)
+    output_folder = tmp_path / "mine"
+    output_folder.mkdir()
+    (output_folder / "layout.yaml").write_text(LAYOUT, "utf-8")
+    (output_folder / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
+    (output_folder / name).unlink()
+    (output_folder / name).symlink_to(secret_file if target == "secret" else target)
     with pytest.raises(
         UserError, match=r"is a link that leads out of its folder|no (layout|task)"
     ) as error:
-        render_task(load_layout(folder))
+        render_task(load_layout(output_folder))
     assert "secret of" not in str(error.value)
 
 

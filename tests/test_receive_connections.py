@@ -58,20 +58,20 @@ def connect(server: Server) -> socket.socket:
     return socket.create_connection((parts.hostname or "", parts.port or 0), timeout=30)
 
 
-def break_off(client: socket.socket) -> None:
+def break_off(client_socket: socket.socket) -> None:
     """Close a connection with a reset, as a client that crashes does."""
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    client.close()
+    client_socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    client_socket.close()
 
 
-def half_close(client: socket.socket) -> None:
+def half_close(client_socket: socket.socket) -> None:
     """Say that nothing more comes, and read what the server says."""
-    client.settimeout(20)
+    client_socket.settimeout(20)
     with suppress(OSError):
-        client.shutdown(socket.SHUT_WR)
-        while client.recv(1 << 16):
+        client_socket.shutdown(socket.SHUT_WR)
+        while client_socket.recv(1 << 16):
             pass
-    client.close()
+    client_socket.close()
 
 
 POST = b"POST /submissions HTTP/1.1\r\nHost: x\r\n"
@@ -115,15 +115,15 @@ def test_whoever_hangs_up_stops_nobody(
     end: Callable[[socket.socket], object],
 ) -> None:
     lines_before = len(received(results_folder, hit_batch))
-    clients = []
+    client_sockets = []
     for partial_request in PARTIAL_REQUESTS.values():
-        client = connect(server)
-        clients.append(client)
+        client_socket = connect(server)
+        client_sockets.append(client_socket)
         with suppress(OSError):  # the server may close before all is sent
-            client.sendall(partial_request)
+            client_socket.sendall(partial_request)
     time.sleep(0.3)
-    for client in clients:
-        end(client)
+    for client_socket in client_sockets:
+        end(client_socket)
     hand_in(server, hit_batch, end.__name__)
     assert len(received(results_folder, hit_batch)) == lines_before + 1
 
@@ -137,31 +137,33 @@ def test_unfinished_requests_are_closed_after_a_few_seconds(server: Server) -> N
         "a body to a page": GET + b"Content-Length: 900\r\n\r\nxx",
     }
     with ExitStack() as stack:
-        clients = {
+        client_sockets = {
             name: stack.enter_context(closing(connect(server)))
             for name in [*begun, *(f"{name}, slowly" for name in begun)]
         }
         start = time.monotonic()
-        for name, client in clients.items():
-            client.sendall(begun[name.removesuffix(", slowly")])
-            client.settimeout(0.01)
-        seconds: dict[str, float] = {}
-        while len(seconds) < len(clients) and time.monotonic() - start < 20:
-            for name, client in clients.items():
-                if name not in seconds and is_closed(client, drip=name.endswith("slowly")):
-                    seconds[name] = time.monotonic() - start
+        for name, client_socket in client_sockets.items():
+            client_socket.sendall(begun[name.removesuffix(", slowly")])
+            client_socket.settimeout(0.01)
+        closing_seconds: dict[str, float] = {}
+        while len(closing_seconds) < len(client_sockets) and time.monotonic() - start < 20:
+            for name, client_socket in client_sockets.items():
+                if name not in closing_seconds and is_closed(
+                    client_socket, drip=name.endswith("slowly")
+                ):
+                    closing_seconds[name] = time.monotonic() - start
             time.sleep(0.2)
-    assert seconds.keys() == clients.keys()
-    assert max(seconds.values()) < 12, seconds
+    assert closing_seconds.keys() == client_sockets.keys()
+    assert max(closing_seconds.values()) < 12, closing_seconds
 
 
-def is_closed(client: socket.socket, *, drip: bool) -> bool:
+def is_closed(client_socket: socket.socket, *, drip: bool) -> bool:
     """Whether the server has closed a connection, to which a byte is sent where it drips."""
     try:
         if drip:
-            client.sendall(b"x")
+            client_socket.sendall(b"x")
         while True:
-            if not client.recv(1 << 16):
+            if not client_socket.recv(1 << 16):
                 return True
     except TimeoutError:
         return False
@@ -171,18 +173,20 @@ def is_closed(client: socket.socket, *, drip: bool) -> bool:
 
 def test_a_reply_that_is_read_slowly_arrives_whole(server: Server) -> None:
     """Longer than the seconds for headers: they are counted once the reply has been read."""
-    with closing(socket.socket()) as client:
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    with closing(socket.socket()) as client_socket:
+        client_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         parts = urlsplit(server.address)
-        client.connect((parts.hostname, parts.port))
+        client_socket.connect((parts.hostname, parts.port))
         requests_sent = 40  # their pages are more than the buffers of both systems hold
-        client.sendall((GET + b"\r\n") * (requests_sent - 1) + GET + b"Connection: close\r\n\r\n")
+        client_socket.sendall(
+            (GET + b"\r\n") * (requests_sent - 1) + GET + b"Connection: close\r\n\r\n"
+        )
         time.sleep(8)
-        client.settimeout(5)
+        client_socket.settimeout(5)
         page_text = b""
         with suppress(OSError):
-            while piece := client.recv(1 << 20):
-                page_text += piece
+            while received_piece := client_socket.recv(1 << 20):
+                page_text += received_piece
     assert page_text.count(b"HTTP/1.1 200 OK") == page_text.count(b"</html>") == requests_sent
 
 
@@ -193,8 +197,8 @@ def test_many_connections_keep_nobody_out(server: Server, hit_batch: HitBatch) -
     try:
         with ExitStack() as stack:
             for number in range(1200):
-                client = stack.enter_context(closing(connect(server)))
-                client.sendall(b"" if number % 2 else POST)
+                client_socket = stack.enter_context(closing(connect(server)))
+                client_socket.sendall(b"" if number % 2 else POST)
                 if number % 100 == 0:
                     assert call(server.address, "health")[0] == 200
             open_files = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
@@ -208,19 +212,19 @@ def test_bodies_that_never_end_are_held_up_to_a_limit(server: Server) -> None:
     """Forty bodies of 4 MB that lack their last byte: 160 MB, of which 64 are taken."""
     before = peak_megabytes(server)
     with ExitStack() as stack:
-        clients = []
+        client_sockets = []
         for _ in range(40):
-            client = stack.enter_context(closing(connect(server)))
-            client.sendall(POST + b"Content-Length: %d\r\n\r\n" % LONGEST_ROW)
-            clients.append(client)
+            client_socket = stack.enter_context(closing(connect(server)))
+            client_socket.sendall(POST + b"Content-Length: %d\r\n\r\n" % LONGEST_ROW)
+            client_sockets.append(client_socket)
             with suppress(OSError):
-                client.sendall(b"x" * (LONGEST_ROW - 1))
-        refused = 0
-        for client in clients:
-            client.settimeout(0.05)
+                client_socket.sendall(b"x" * (LONGEST_ROW - 1))
+        refused_count = 0
+        for client_socket in client_sockets:
+            client_socket.settimeout(0.05)
             with suppress(OSError):
-                refused += b"503" in client.recv(100)
-        assert refused >= 20
+                refused_count += b"503" in client_socket.recv(100)
+        assert refused_count >= 20
         assert call(server.address, "health")[0] == 200
     assert peak_megabytes(server) - before < 150
 

@@ -20,16 +20,16 @@ def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return publish(tmp_path_factory.mktemp("flips"), Sample(BASE, pictures=True)).folder
 
 
-def damaged(file_bytes: bytes, source: random.Random) -> bytes:
+def damaged(file_bytes: bytes, random_source: random.Random) -> bytes:
     """The bytes of a file with a bit flipped, an end cut off, or a byte more."""
-    place = source.randrange(len(file_bytes))
-    match source.randrange(10):
+    place = random_source.randrange(len(file_bytes))
+    match random_source.randrange(10):
         case 0:
             return file_bytes[:place]
         case 1:
-            return file_bytes[:place] + bytes([source.randrange(256)]) + file_bytes[place:]
+            return file_bytes[:place] + bytes([random_source.randrange(256)]) + file_bytes[place:]
         case _:
-            flipped = file_bytes[place] ^ (1 << source.randrange(8))
+            flipped = file_bytes[place] ^ (1 << random_source.randrange(8))
             return file_bytes[:place] + bytes([flipped]) + file_bytes[place + 1 :]
 
 
@@ -57,15 +57,15 @@ def test_every_flip_is_seen(release_folder: Path, first: int, last: int) -> None
 
 def test_every_byte_of_a_manifest_is_covered(release_folder: Path, tmp_path: Path) -> None:
     """Two bits of bytes all over: one that changes the letter, and one that changes its case."""
-    folder = Path(shutil.copytree(release_folder, tmp_path / "release"))
-    stated_sha256 = load_manifest(folder).manifest_sha256
-    whole_bytes = (folder / FILE).read_bytes()
+    release_copy = Path(shutil.copytree(release_folder, tmp_path / "release"))
+    stated_sha256 = load_manifest(release_copy).manifest_sha256
+    whole_bytes = (release_copy / FILE).read_bytes()
     for place in range(0, len(whole_bytes), 31):
         for bit in (1, 32):
             flipped = bytes([whole_bytes[place] ^ bit])
             changed_bytes = whole_bytes[:place] + flipped + whole_bytes[place + 1 :]
-            (folder / FILE).write_bytes(changed_bytes)
-            assert own_sha256(folder) != stated_sha256 or (
+            (release_copy / FILE).write_bytes(changed_bytes)
+            assert own_sha256(release_copy) != stated_sha256 or (
                 # a flip in the checksum itself
                 f'"manifest_sha256": "{stated_sha256}"'.encode() not in changed_bytes
             )
@@ -74,15 +74,15 @@ def test_every_byte_of_a_manifest_is_covered(release_folder: Path, tmp_path: Pat
 def test_a_manifest_of_an_older_version_says_what_is_not_covered(
     release_folder: Path, tmp_path: Path
 ) -> None:
-    folder = Path(shutil.copytree(release_folder, tmp_path / "release"))
-    lines = (folder / FILE).read_text("utf-8").splitlines(keepends=True)
+    release_copy = Path(shutil.copytree(release_folder, tmp_path / "release"))
+    lines = (release_copy / FILE).read_text("utf-8").splitlines(keepends=True)
     older_lines = [line for line in lines if '"manifest_sha256"' not in line]
-    (folder / FILE).write_text("".join(older_lines), "utf-8")
-    said = run_cli("verify", folder).stdout
-    assert "whole and unchanged" in said
-    assert "not checked in it: builder, code_version, configs, drops" in said
-    assert own_sha256(folder) == own_sha256(release_folder)
-    assert set(type(load_manifest(folder)).model_fields) > _COVERED_FIELDS
+    (release_copy / FILE).write_text("".join(older_lines), "utf-8")
+    printed_text = run_cli("verify", release_copy).stdout
+    assert "whole and unchanged" in printed_text
+    assert "not checked in it: builder, code_version, configs, drops" in printed_text
+    assert own_sha256(release_copy) == own_sha256(release_folder)
+    assert set(type(load_manifest(release_copy)).model_fields) > _COVERED_FIELDS
 
 
 @pytest.mark.parametrize(
@@ -91,16 +91,16 @@ def test_a_manifest_of_an_older_version_says_what_is_not_covered(
 def test_a_name_cannot_say_that_a_release_is_whole(
     release_folder: Path, tmp_path: Path, name: str
 ) -> None:
-    folder = Path(shutil.copytree(release_folder, tmp_path / "release"))
-    (folder / name).write_text("x", "utf-8")
-    said = run_cli("verify", folder, ok=False)
-    text = said.stdout + said.stderr
+    release_copy = Path(shutil.copytree(release_folder, tmp_path / "release"))
+    (release_copy / name).write_text("x", "utf-8")
+    printed_text = run_cli("verify", release_copy, ok=False)
+    text = printed_text.stdout + printed_text.stderr
     assert len(text.splitlines()) == 2
     assert all(line.isprintable() for line in text.splitlines())
-    manifest_text = (folder / FILE).read_text("utf-8")
+    manifest_text = (release_copy / FILE).read_text("utf-8")
     key = name.encode("unicode_escape").decode().replace("\\x", "\\u00")
-    (folder / FILE).write_text(manifest_text.replace("{", f'{{"{key}": 1,', 1), "utf-8")
-    said = run_cli("verify", folder, ok=False)
-    text = said.stdout + said.stderr
+    (release_copy / FILE).write_text(manifest_text.replace("{", f'{{"{key}": 1,', 1), "utf-8")
+    printed_text = run_cli("verify", release_copy, ok=False)
+    text = printed_text.stdout + printed_text.stderr
     assert len(text.splitlines()) == 2
     assert all(line.isprintable() for line in text.splitlines())
