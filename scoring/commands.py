@@ -19,7 +19,7 @@ def score(
     predictions: Annotated[
         Path | None,
         typer.Option(
-            help="JSON lines, JSON, CSV or Parquet of id and prediction; logs of lm-eval or Inspect."
+            help="JSON lines, JSON, CSV or Parquet of id and prediction, or a harness's logs."
         ),
     ] = None,
     run: Annotated[
