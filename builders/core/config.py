@@ -142,7 +142,7 @@ class _Tree:
                     raise UserError(
                         f"lists and mappings in each other, more than {DEEPEST_YAML} deep",
                         where=where,
-                        line=event.start_mark.line + 1,
+                        line=event.start_mark.line + 1 if event.start_mark else None,
                     )
             root_node: yaml.Node | None = yaml.compose(yaml_text, Loader=_Loader)
         except yaml.MarkedYAMLError as error:
