@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError, on_a_line
 from factdrift.builders.core.limits import (
     DEEPEST_YAML,
+    LARGEST_YAML,
     LONGEST_NUMBER,
     MOST_MISTAKES,
     check_yaml_size,
@@ -33,7 +34,7 @@ Loc = tuple[int | str, ...]
 class Strict(BaseModel):
     """Base of every configuration model: frozen, unknown fields are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def load(path: Path, model: type[M]) -> M:
@@ -44,7 +45,9 @@ def load(path: Path, model: type[M]) -> M:
     """
     try:
         check_yaml_size(path.stat().st_size, display_path(path))
-        yaml_text = path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig") as yaml_file:
+            yaml_text = yaml_file.read(LARGEST_YAML + 1)  # a device has no size, and no end
+        check_yaml_size(len(yaml_text), display_path(path))
     except FileNotFoundError:
         near_name = did_you_mean(
             path.name, sorted(sibling.name for sibling in path.parent.glob("*.y*ml"))
@@ -229,7 +232,8 @@ class _Tree:
 def _dotted(loc: Sequence[int | str]) -> str:
     """`("examples", 0, "reads")` as `examples[0].reads`."""
     return "".join(
-        f"[{loc_part}]" if isinstance(loc_part, int) else f".{loc_part}" for loc_part in loc
+        f"[{loc_part}]" if isinstance(loc_part, int) else f".{on_a_line(loc_part)[:200]}"
+        for loc_part in loc
     ).lstrip(".")
 
 
@@ -368,4 +372,6 @@ class _MistakeLines:
 
 def _got(value: object) -> str:
     type_names: dict[type | None, str] = {dict: "a mapping", list: "a list", type(None): "nothing"}
-    return type_names.get(type(value)) or repr(value)
+    value_text = repr(value)
+    short_text = value_text if len(value_text) <= 200 else f"{value_text[:200]}…"
+    return type_names.get(type(value)) or short_text
