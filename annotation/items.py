@@ -227,7 +227,8 @@ def _cut_unfinished_group(selection: ItemSelection, next_group: str) -> None:
 def _no_row_error(dataset: DatasetRows, row_counts: Mapping[str, int]) -> UserError:
     reason_counts = ", ".join(f"{reason}: {count}" for reason, count in row_counts.items() if count)
     again_hint = "--open sends once more what is not decided, --again everything"
-    hint = again_hint if row_counts["sent_before"] else None
+    was_sent = row_counts.get("sent_before") or row_counts.get("same_item")
+    hint = again_hint if was_sent else None
     return UserError(f"no row of {dataset.name} can be sent ({reason_counts})", hint=hint)
 
 

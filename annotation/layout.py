@@ -1,5 +1,6 @@
 """Layouts: a folder with `layout.yaml` and `task.html.j2` each; adding one needs no Python."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -9,7 +10,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from factdrift.builders.core.config import Loc, Strict, did_you_mean, display_path, load, mistakes
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import resource
+from factdrift.builders.core.files import require_own_file, resource
 
 FOLDER = resource("annotation/layouts")
 
@@ -123,7 +124,7 @@ class LayoutAnswer(Strict):
     needs: FieldName | None = None
     answers: Mapping[FieldName, "LayoutAnswer"] = {}
     min_items: int = Field(default=1, ge=0)
-    max_items: int = Field(default=1, ge=1)
+    max_items: int = Field(default=1, ge=1, le=100)
     initial: FieldName | None = None
     """A shown field, or an earlier answer, whose text the answer starts with, to be edited."""
     agree: Literal["value", "text", "span", "none"] | None = None
@@ -133,9 +134,10 @@ class Pay(Strict):
     """Pay for one HIT; the hourly rate it implies is printed wherever the pay is."""
 
     currency: str = "USD"
-    per_hit: Decimal = Field(gt=0)
-    minutes_per_hit: Decimal = Field(gt=0)
-    bonus: Decimal = Field(default=Decimal(0), ge=0)
+    # limits far beyond what anybody pays, so that sums of pay can be printed
+    per_hit: Decimal = Field(gt=0, le=10**6)
+    minutes_per_hit: Decimal = Field(ge=Decimal("0.001"), le=10**6)
+    bonus: Decimal = Field(default=Decimal(0), ge=0, le=10**6)
     """Paid beside it for work that is approved and failed no check, where the platform can."""
 
     @property
@@ -255,8 +257,8 @@ class Layout(Strict):
     comment: bool = False
     consent: Consent | None = None
     practice: tuple[Practice, ...] = ()
-    assignments: int = Field(default=3, ge=1)
-    items_per_hit: int = Field(default=5, ge=1)
+    assignments: int = Field(default=3, ge=1, le=1000)
+    items_per_hit: int = Field(default=5, ge=1, le=1000)
     pay: Pay
     qualifications: Qualifications = Qualifications()
     rule: Rule = Rule()
@@ -265,7 +267,7 @@ class Layout(Strict):
     balance: str | None = None
     """A column of the dataset over whose values the sampled rows are spread evenly: `relation`."""
     attention: tuple[KnownItem, ...] = ()
-    attention_per_hit: int = Field(default=1, ge=1)
+    attention_per_hit: int = Field(default=1, ge=1, le=1000)
     """Attention items that are mixed into a HIT."""
     rejects: Mapping[str, Rejection] = {}
     """By the name of a platform, what rejects there, in place of the platform's own rule."""
@@ -334,6 +336,19 @@ class Layout(Strict):
             }
             answer_settings[COMMENT] = {**question_settings, "check": {"max_length": 1000}}
         return {**layout_settings, "answers": answer_settings}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_characters(cls, layout_settings: object) -> object:
+        """Refuse characters that no XML can have: a labelling configuration is XML."""
+        found_mistakes = list[Mistake]()
+        for place, text in _walk_texts((), layout_settings):
+            if refused_character := NO_XML.search(text):
+                mistake_text = f"has the control character {refused_character[0]!a}"
+                found_mistakes.append((place, mistake_text))
+        if found_mistakes:
+            raise mistakes(found_mistakes)
+        return layout_settings
 
     @model_validator(mode="after")
     def _check_names_and_values(self) -> "Layout":
@@ -423,6 +438,23 @@ class Layout(Strict):
 
     def _kind(self, field_name: str) -> str | None:
         return self.fields[field_name].kind if field_name in self.fields else None
+
+
+# Characters that XML 1.0 cannot have, and the other control characters; not a tab or a line end.
+NO_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def _walk_texts(place: Loc, settings: object) -> Iterator[tuple[Loc, str]]:
+    """Yield every text in the settings of a layout, also names, with its place."""
+    if isinstance(settings, str):
+        yield place, settings
+    elif isinstance(settings, Mapping):
+        for setting_name, setting in settings.items():
+            yield (*place, setting_name), str(setting_name)
+            yield from _walk_texts((*place, setting_name), setting)
+    elif isinstance(settings, list | tuple):
+        for entry_number, entry in enumerate(settings):
+            yield from _walk_texts((*place, entry_number), entry)
 
 
 # The options of an answer that name a field or an earlier answer.
@@ -523,6 +555,7 @@ def load_layout(name: str | Path) -> Layout:
     if not (layout_folder / "layout.yaml").is_file():
         hint = near_hint(str(name), layout_names())
         raise UserError(f"no layout {str(name)!r} in {display_path(FOLDER)}", hint=hint)
+    require_own_file(layout_folder / "layout.yaml")
     layout = load(layout_folder / "layout.yaml", Layout).with_folder(layout_folder.resolve())
     if not (layout_folder / "task.html.j2").is_file():
         raise UserError("no task.html.j2 beside layout.yaml", where=display_path(layout_folder))

@@ -26,8 +26,7 @@ from pathlib import Path
 from typing import Literal
 
 import jinja2
-from jinja2.sandbox import SandboxedEnvironment
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from factdrift.annotation.batch import Hit, attention_items, known_item_problem
 from factdrift.annotation.layout import (
@@ -40,6 +39,8 @@ from factdrift.annotation.layout import (
     near_hint,
 )
 from factdrift.annotation.order import Delivery, web_address
+from factdrift.annotation.task_markup import MarkupError, checked_markup
+from factdrift.annotation.task_template import render_template, template_environment
 from factdrift.builders.core.addresses import parse_address
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -58,6 +59,10 @@ ASSIGNMENT = ["SESSION_ID", "assignmentId"]
 STUDY = ["STUDY_ID"]
 TASK = "task.html.j2"
 # Characters of a value that may stand in a HIT more than once.
+_SIGNS_OF_PAGES = re.compile(r"[<>&$]")
+"""Characters that mean something to a page or to what fills its variables: `<`, but not `"`."""
+_COMMENT_LINE = re.compile(r"(?m)^ *//.*\n")
+"""A line of a script that is a comment alone: `  // why`, but not `a = 1; // why`."""
 _SHORT = 200
 
 
@@ -157,26 +162,14 @@ def render_task(layout: Layout) -> Markup:
     """
     template_path = layout.folder / TASK
     task_places = _TaskPlaces(layout)
-    try:
-        task_html = (
-            template_environment(layout.folder)
-            .get_template(TASK)
-            .render(
-                show=task_places.show,
-                answer=task_places.answer,
-                everything=task_places.everything,
-                fields=layout.fields,
-                answers=layout.answers,
-            )
-        )
-    except jinja2.TemplateSyntaxError as error:
-        raise UserError(
-            str(error.message), where=display_path(template_path), line=error.lineno
-        ) from None
-    except (jinja2.TemplateError, TypeError, UnicodeDecodeError) as error:
-        raise UserError(
-            str(error), where=display_path(template_path), line=_line_of(error, template_path)
-        ) from None
+    template_values = {
+        "show": task_places.show,
+        "answer": task_places.answer,
+        "everything": task_places.everything,
+        "fields": layout.fields,
+        "answers": layout.answers,
+    }
+    task_html = render_template(template_path, template_values)
     required_answers = [
         answer_name for answer_name in layout.answers if answer_name not in WAYS_OUT
     ]
@@ -190,10 +183,15 @@ def render_task(layout: Layout) -> Markup:
             where=display_path(template_path),
             hint=hint,
         )
-    if re.search(r"<(script|style|iframe|object|img|link)\b|\son\w+\s*=", task_html, re.I):
-        raise UserError(
-            "a layout has no scripts and styles of its own", where=display_path(template_path)
-        )
+    try:
+        task_html, placed_answers = checked_markup(task_html)
+    except MarkupError as error:
+        mistake_text, sought_text = error.args
+        line_number = _line_with(template_path, sought_text)
+        raise UserError(mistake_text, where=display_path(template_path), line=line_number) from None
+    if sorted(placed_answers) != sorted(task_places.placed):
+        hint = "place them with {{ answer(…) }}"
+        raise UserError("answers placed by hand", where=display_path(template_path), hint=hint)
     return Markup(task_html.replace("${", "&#36;{"))  # noqa: S704 - a template of ours, autoescaped
 
 
@@ -287,35 +285,13 @@ def _fields_of_answers(layout: Layout) -> tuple[set[str | None], set[str | None]
     return marked_fields, choice_fields
 
 
-def template_environment(template_folder: Path, dollar_text: str = "&#36;") -> SandboxedEnvironment:
-    """Return an environment for the templates of a folder, which escapes every text.
-
-    `dollar_text` replaces each `$` of a text, so that no platform takes a part of it for a
-    variable.
-    """
-
-    def finalize(template_value: object) -> object:
-        if isinstance(template_value, Markup | jinja2.Undefined):
-            return template_value
-        return Markup(str(escape(template_value)).replace("$", dollar_text))  # noqa: S704 - just escaped
-
-    return SandboxedEnvironment(
-        loader=jinja2.FileSystemLoader(template_folder),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=finalize,
-    )
-
-
-def _line_of(template_error: BaseException, template_path: Path) -> int | None:
-    line_number, error_traceback = None, template_error.__traceback__
-    while error_traceback:
-        if error_traceback.tb_frame.f_code.co_filename == str(template_path):
-            line_number = error_traceback.tb_lineno
-        error_traceback = error_traceback.tb_next
-    return line_number
+def _line_with(template_path: Path, sought_text: str) -> int | None:
+    """The first line of a template that has a text, whatever its case; None if it is computed."""
+    template_lines = template_path.read_text("utf-8").lower().splitlines()
+    for line_number, template_line in enumerate(template_lines, 1):
+        if sought_text in template_line:
+            return line_number
+    return None
 
 
 def _layout_line(layout_folder: Path) -> str:
@@ -390,11 +366,11 @@ def _answer_settings(answer: LayoutAnswer) -> dict[str, object]:
 def _script_json(value: object) -> str:
     """JSON that can stand in a script element, and in what substitutes variables, as it is."""
     json_text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return re.sub(r"[<>&$]", lambda special_match: f"\\u{ord(special_match[0]):04x}", json_text)
+    return _SIGNS_OF_PAGES.sub(lambda special_match: f"\\u{ord(special_match[0]):04x}", json_text)
 
 
 def _without_comments(script_text: str) -> str:
-    return re.sub(r"(?m)^ *//.*\n", "", script_text)
+    return _COMMENT_LINE.sub("", script_text)
 
 
 def _deflate(plain_text: str) -> str:

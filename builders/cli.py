@@ -441,10 +441,12 @@ def corpus(
 def verify(folder: Release) -> None:
     """Check a release against its manifest, and the code in `tasks/` against this project's."""
     from factdrift.builders.release.task_code import compare_code
-    from factdrift.builders.release.verify import verify_release
+    from factdrift.builders.release.verify import not_covered, verify_release
 
     _tell(verify_release(folder), "problem(s)", folder)
     echo(f"{folder}: whole and unchanged: it agrees with its manifest")
+    if uncovered_line := not_covered(folder):
+        echo(uncovered_line)
     task_code = compare_code(folder)
     for sentence in task_code.sentences():
         echo(f"{folder}: {sentence}")

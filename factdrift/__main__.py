@@ -9,6 +9,9 @@ def main() -> None:
     Working processes import this module again, so all imports are inside the function.
     """
     try:
+        from factdrift.builders.core.progress import escape_reports
+
+        escape_reports()
         from factdrift.builders.cli import main as run
 
         run()

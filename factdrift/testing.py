@@ -38,7 +38,7 @@ def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
 
     The releases must have the same bytes with another hash seed and number of processes, and must
     agree with their manifests. Their rows must have what is needed to prompt a model and to score
-    its answers. `recipe` is a path, or the name of a dataset in an installed package. `folder` is
+    its answers. Each reason to drop a row must have a sentence on the card. `recipe` is a path, or the name of a dataset in an installed package. `folder` is
     an empty folder to work in.
     """
     releases = [
@@ -57,7 +57,25 @@ def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
     assert asking_configs, "no config asks anything: a row type needs id, prompt and targets"
     for config in asking_configs:
         _check_rows(config)
+    unexplained = _unexplained_reasons((release.folder / "README.md").read_text("utf-8"))
+    assert not unexplained, (
+        f"drop reasons without a sentence: {', '.join(unexplained)}; "
+        "put them into `reasons` of the `Dataset` that the builder returns"
+    )
     return release
+
+
+def _unexplained_reasons(card_text: str) -> list[str]:
+    """Return the drop reasons whose last cell in the card's table is empty.
+
+    >>> _unexplained_reasons("| screen | no_page | 3 |  |\\n| screen | in_doubt | 1 | It ends. |")
+    ['no_page']
+    """
+    cells = [line.split("|")[1:-1] for line in card_text.splitlines() if line.startswith("| ")]
+    drop_cells = [
+        row for row in cells if len(row) == 4 and row[2].strip().replace(",", "").isdigit()
+    ]
+    return [row[1].strip(" `") for row in drop_cells if not row[3].strip()]
 
 
 def _differing_paths(first_sums: Mapping[str, str], second_sums: Mapping[str, str]) -> list[str]:

@@ -171,11 +171,16 @@ def _day(day_text: str | None) -> date | None:
 
 
 def run_model(
+    context: typer.Context,
     release: Annotated[Path, typer.Argument(help="A release folder.")],
     *,
     model: Annotated[
-        str, typer.Option(help="Name on the Hub, folder, .gguf, or a server's name for it.")
-    ],
+        str | None,
+        typer.Option(
+            help="Name on the Hub, folder, .gguf, or a server's name for it.",
+            show_default="the backend's, where it has one",
+        ),
+    ] = None,
     backend: Annotated[
         str, typer.Option(help="`transformers`: this machine; `openai`: a server; or a package's.")
     ] = "transformers",
@@ -268,7 +273,16 @@ def run_model(
     }
     local_settings |= {"threads": threads}
     keys.grant(key_variable, base_url)
-    settings = model_settings(backend, common_settings | server_settings | local_settings)
+    option_values = common_settings | server_settings | local_settings
+    if model is None:
+        del option_values["model"]
+    # by name: typer may bring a click of its own, whose sources are not those of click
+    given_options = {
+        option_name
+        for option_name in option_values
+        if getattr(context.get_parameter_source(option_name), "name", "") == "COMMANDLINE"
+    }
+    settings = model_settings(backend, option_values, given_options)
     run(
         ModelOrder(
             release=release,

@@ -33,7 +33,7 @@ class KnowledgeStop(NamedTuple):
 
 
 def mark_known_changes(db: duckdb.DuckDBPyConnection) -> None:
-    """Make tables of what facts had before, from `asked`.
+    """Make tables of what facts had before, from `asked` and `histories`.
 
     `held`: since when a fact had each name; `changed`: rows that had another answer before;
     `began`: of rows whose fact changes, or that name a past answer and have no history, the last
@@ -47,7 +47,7 @@ def mark_known_changes(db: duckdb.DuckDBPyConnection) -> None:
 _LOOK_BACK = """
 CREATE TABLE held AS
     SELECT history, name, min(day) AS since
-    FROM (SELECT history, day, unnest(targets) AS name FROM asked)
+    FROM (SELECT history, day, unnest(targets) AS name FROM histories)
     WHERE history IS NOT NULL AND day IS NOT NULL GROUP BY ALL;
 
 CREATE TABLE changed AS

@@ -23,10 +23,10 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 import pyarrow as pa
-from duckdb.func import ARROW
+from duckdb.func import ARROW, SPECIAL
 
 from factdrift.builders.core import duck
-from factdrift.builders.text.squad import token_f1
+from factdrift.builders.text.squad import token_f1, verdict_of_form
 from factdrift.scoring.intervals import BUNDLES, SCALE
 from factdrift.scoring.knowledge import mark_known_changes
 from factdrift.scoring.questions import ReleaseQuestions
@@ -89,22 +89,14 @@ _GIVEN_TEXTS = """
 # The texts that the model chose among; null where it answered in its own words.
 _OFFERED = "CASE WHEN from_scores THEN texts WHEN choosing OR alone THEN choices END"
 
-# Whether the first text is an accepted answer. A written one has to have a visible character.
-_NAMED = "coalesce(list_contains(targets, names[1]) AND (choosing OR names[1] != ''), false)"
-
-# Whether the model wrote that it gives no answer.
-_SILENT = "NOT choosing AND NOT named AND says_nothing(answer)"
-
 # One of `VERDICTS`, or why the row has none: `undecided`, which has likelihoods of accepted answers
-# alone, and `neutral`, which names what is true and not asked for.
+# alone, and `neutral`, which names what is true and not asked for. An answer is outdated, too, if
+# the same fact had it on an earlier day in this release.
 _VERDICT = """
     CASE WHEN from_scores AND list_has_all(targets, names) THEN 'undecided'
-        WHEN list_contains(neutral, names[1]) AND NOT named THEN 'neutral'
-        WHEN named OR (silent AND len(targets) = 0) THEN 'right'
-        WHEN silent THEN 'abstained'
-        WHEN list_contains(previous, names[1]) OR h.since IS NOT NULL THEN 'outdated'
-        WHEN list_contains(later, names[1]) THEN 'early'
-        ELSE 'wrong' END
+        ELSE verdict_of_form(names[1], targets,
+            CASE WHEN h.since IS NULL THEN previous ELSE list_append(previous, names[1]) END,
+            later, neutral, choosing) END
 """
 
 # The rank at which a search found the article that answers, or a passage of it (`article_3`).
@@ -118,13 +110,10 @@ CREATE TABLE said AS
     SELECT row, prediction, candidates, choice_scores, from_scores, choosing, texts, names,
         coalesce(names[1], '') AS answer,
         {_OFFERED} AS offered,
-        {_NAMED} AS named,
-        {_SILENT} AS silent,
         {_VERDICT} AS verdict,
         evidence IS NOT NULL AND listed IS NOT NULL AS searched,
         {_PLACE} AS place
     FROM texts t
-    -- an answer is outdated, too, if the same fact had it on an earlier day in this release
     LEFT JOIN held h ON h.history = t.history AND h.name = t.names[1] AND h.since < t.day
 """  # noqa: S608
 
@@ -171,6 +160,14 @@ def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -
     db = release_questions.db
     db.create_function("f1", _best(_f1), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     db.create_function("rouge_l", _best(rouge_l), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
+    db.create_function(
+        "verdict_of_form",
+        _verdicts,
+        ["VARCHAR", "VARCHAR[]", "VARCHAR[]", "VARCHAR[]", "VARCHAR[]", "BOOLEAN"],
+        "VARCHAR",
+        type=ARROW,
+        null_handling=SPECIAL,
+    )
     mark_known_changes(db)
     db.execute(_SAID)
     longest_query = "SELECT max(len(candidates)) FROM said WHERE NOT from_scores"
@@ -201,7 +198,8 @@ def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -
 def _answer_metrics(with_rouge: bool) -> dict[str, str]:
     """Metrics of answers in the model's own words: name -> expression over `judged`."""
     free_answer = "offered IS NULL"
-    best_f1 = "CASE WHEN verdict = 'right' THEN 1 WHEN silent THEN 0 ELSE f1(answer, targets) END"
+    best_f1 = """CASE verdict WHEN 'right' THEN 1 WHEN 'abstained' THEN 0
+        ELSE f1(answer, targets) END"""
     best_rouge = f"CASE WHEN len(targets) = 0 THEN {_RIGHT} ELSE rouge_l(texts[1], raw_targets) END"
     return {
         "exact_match": _where(free_answer, _RIGHT),
@@ -298,6 +296,20 @@ def _best(text_score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
         )
 
     return scores
+
+
+def _verdicts(
+    forms: pa.ChunkedArray,
+    targets: pa.ChunkedArray,
+    previous: pa.ChunkedArray,
+    later: pa.ChunkedArray,
+    neutral: pa.ChunkedArray,
+    are_choices: pa.ChunkedArray,
+) -> pa.Array:
+    """The verdicts on answers: a function of the database, with the arguments that squad's has."""
+    columns = (forms, targets, previous, later, neutral, are_choices)
+    rows = zip(*(column.to_pylist() for column in columns), strict=True)
+    return pa.array([verdict_of_form(*row) for row in rows], pa.string())
 
 
 def _f1(answer_name: str, target_name: str) -> float:

@@ -42,6 +42,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files, replacing
 from factdrift.builders.core.hashing import file_sha256, text_sha256
 from factdrift.builders.core.limits import LARGEST_DOCUMENT, LONGEST_ROW
+from factdrift.builders.core.outside_tables import bounded_batches
 from factdrift.builders.core.records import (
     BadValueError,
     decode_record,
@@ -468,7 +469,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Fields]]:
                 if field_name in column_names
             ]
             row_number = 0
-            for row_batch in file.iter_batches(_ROWS, columns=wanted_columns):
+            for row_batch in bounded_batches(file, path, _ROWS, wanted_columns):
                 for row in plain_rows(row_batch):
                     row_number += 1
                     fields = {name: value for name, value in row.items() if value is not None}

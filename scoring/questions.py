@@ -22,8 +22,15 @@ from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import reading
+from factdrift.builders.release.histories import rows_sql
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, load_manifest, locate_file
-from factdrift.builders.release.tasks import column_sql, column_type, day_sql
+from factdrift.builders.release.sql import (
+    column_sql,
+    column_type,
+    day_sql,
+    first_sql,
+    joined_sql,
+)
 from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text.squad import normalize_or_keep, says_nothing
 from factdrift.scoring.intervals import BUNDLES
@@ -62,7 +69,8 @@ class ReleaseQuestions:
     normalised: `targets`, `previous`, `later`, `neutral`; `raw_targets` and `choices` as they
     stand; `alone` (whether a row is only asked with its choices), `day` (the last one asked about),
     `subject`, `history`, `question` (what it is a variant of), `evidence`, `period`, `known` (how
-    well its subject is). The table `subjects` numbers the subjects, in as many `bundles` at most
+    well its subject is). The view `histories` has `history`, `day` and `targets` of the rows of all
+    configs. The table `subjects` numbers the subjects, in as many `bundles` at most
     (see `scoring.intervals`). `relations`: names of relations by id.
     """
 
@@ -89,6 +97,9 @@ def read_questions(
         db.create_function("says_nothing", _silences, ["VARCHAR"], "BOOLEAN", type=ARROW)
         try:
             relation_labels = _fill(db, release_folder, chosen_configs)
+            chosen_names = {entry.name for entry, _ in chosen_configs}
+            other_entries = [entry for entry in manifest.configs if entry.name not in chosen_names]
+            _view_histories(db, release_folder, other_entries)
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             hint = "factdrift verify says what is damaged"
             raise UserError(
@@ -203,6 +214,21 @@ def _fill(
     return dict(sorted(relation_labels.items()))
 
 
+def _view_histories(
+    db: duckdb.DuckDBPyConnection, release_folder: Path, other_entries: Sequence[ConfigEntry]
+) -> None:
+    """Create the view `histories`: what each fact accepts on each day asked about.
+
+    It is of all configs of the release, so that the verdict on an answer does not depend on which
+    of them are scored.
+    """
+    queries = ["SELECT history, day, targets FROM asked"]
+    other_rows = rows_sql(release_folder, other_entries)
+    if other_rows is not None:
+        queries.append(f"SELECT history, day, normals(targets) FROM ({other_rows})")  # noqa: S608
+    db.execute(f"CREATE VIEW histories AS {' UNION ALL '.join(queries)}")
+
+
 def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
     """Return the columns of the table `asked`, as SQL over the rows of one config."""
     name_columns = {
@@ -230,13 +256,13 @@ def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
         "raw_targets": name_columns["targets"],
         "choices": choices_sql,
         "alone": f"{not roles.free} AND len({choices_sql}) > 0",
-        "day": _first([day_sql(schema, name) for name in roles.time], "DATE"),
+        "day": first_sql([day_sql(schema, name) for name in roles.time], "DATE"),
         "subject": column_sql(roles.subject),
-        "history": _joined(roles.history),
+        "history": joined_sql(roles.history),
         "question": column_sql(roles.group or "id"),
         "evidence": column_sql(roles.evidence) if roles.evidence else "NULL::VARCHAR",
         "period": f"{column_sql(roles.period)}::VARCHAR" if roles.period else "NULL::VARCHAR",
-        "known": _first([column_sql(name) for name in roles.popularity], "BIGINT"),
+        "known": first_sql([column_sql(name) for name in roles.popularity], "BIGINT"),
     }
     return ", ".join(f"{value} AS {duck.name(name)}" for name, value in column_expressions.items())
 
@@ -255,15 +281,6 @@ def _texts(name: str, schema: pa.Schema) -> str:
             f"flatten(list_transform({texts_sql}, lambda one: one.aliases)))"
         )
     return f"coalesce({texts_sql}, [])"
-
-
-def _first(columns: Sequence[str], type_name: str) -> str:
-    return f"coalesce({', '.join([*columns, 'NULL'])})::{type_name}"
-
-
-def _joined(column_names: Sequence[str]) -> str:
-    """Return SQL that joins several columns to one text; null where one of them is null."""
-    return " || '\t' || ".join(map(column_sql, column_names)) or "NULL::VARCHAR"
 
 
 def _strata(

@@ -4,7 +4,7 @@ Each answer is cached in the build folder as it comes, so that a killed run cont
 stopped and a second run asks nothing. Rows are read in windows: memory holds one.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -65,10 +65,13 @@ class ModelOrder:
     offline: bool = False
 
 
-def model_settings(backend: str, option_values: Mapping[str, object]) -> ModelSettings:
+def model_settings(
+    backend: str, option_values: Mapping[str, object], given_options: Collection[str] = ()
+) -> ModelSettings:
     """Return the settings of a backend, from those of the values that it has fields for.
 
-    `UserError`: there is no such backend, or the option that is wrong.
+    `given_options` are the names of the values that a person chose; the others are defaults.
+    `UserError`: there is no such backend, it has no field for a given option, or a value is wrong.
     """
     settings = MODEL_POINT.find(backend)
     if settings is BatchChat:
@@ -78,6 +81,17 @@ def model_settings(backend: str, option_values: Mapping[str, object]) -> ModelSe
         for field_name, option_value in option_values.items()
         if field_name in settings.model_fields
     }
+    for option_name in sorted(given_options):
+        if option_name not in settings.model_fields:
+            taken = ", ".join(
+                f"--{name.replace('_', '-')}" for name in own_values if name != "stop"
+            )
+            raise UserError(
+                f"--{option_name.replace('_', '-')}: the backend `{backend}` has no such option",
+                hint=f"it takes {taken}",
+            )
+    if "model" not in own_values and settings.model_fields["model"].is_required():
+        raise UserError(f"--model: the backend `{backend}` needs one")
     try:
         return settings.model_validate({"backend": backend} | own_values)
     except ValidationError as error:

@@ -22,7 +22,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, writable
 from factdrift.builders.core.progress import progress
 from factdrift.builders.release.manifest import write_json
-from factdrift.builders.release.tasks import column_sql
+from factdrift.builders.release.sql import column_sql
 from factdrift.scoring import predictions
 from factdrift.scoring.intervals import SCALE, Floats, bundle_weights, mean_intervals
 from factdrift.scoring.knowledge import KnowledgeStop, find_knowledge_stop

@@ -13,6 +13,7 @@ import factdrift
 from factdrift.builders.core.dataset import Dataset, Input, Meta, Plot, RowSource, Statistics, Table
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import batches
+from factdrift.builders.release.manifest import own_sha256, write_json
 from factdrift.builders.release.publish import Published, write_release
 from factdrift.builders.rows import Answer, Cloze, Dropped, Segment, Split
 from factdrift.builders.text.prompts import in_period, merge_targets
@@ -211,11 +212,16 @@ def edited(config: str, split: str, rows: Iterable[Any]) -> Sample:
 
 
 def edit(release: Path, place: str, value: Any) -> None:
-    """Set one value of a manifest, or change it by a function; `configs.0.name` is its place."""
+    """Set one value of a manifest, or change it by a function; `configs.0.name` is its place.
+
+    The manifest's own checksum is that of what it says then, as a careful forger would have it.
+    """
     path = release / "manifest.json"
     whole = part = json.loads(path.read_text())
     *inside, last = (int(step) if step.isdigit() else step for step in place.split("."))
     for step in inside:
         part = part[step]
     part[last] = value(part[last]) if callable(value) else value
-    path.write_text(json.dumps(whole))
+    whole["manifest_sha256"] = "0" * 64
+    write_json(path, whole, sort_keys=True)
+    write_json(path, whole | {"manifest_sha256": own_sha256(release)}, sort_keys=True)

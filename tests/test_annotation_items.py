@@ -115,6 +115,8 @@ def test_an_item_that_was_sent_for_another_row_is_not_sent_again(tmp_path: Path)
     assert ledger.rows == {"1"}
     with pytest.raises(UserError, match=r"sent_before: 1.*\n.*--again"):
         make(tmp_path, item_layout, [{"id": "1", "a": "x"}], ledger=ledger)
+    with pytest.raises(UserError, match=r"same_item: 1.*\n.*--again"):
+        make(tmp_path, item_layout, [{"id": "2", "a": "x"}], ledger=ledger)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

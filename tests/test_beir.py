@@ -181,9 +181,7 @@ def test_passages_that_the_corpus_lacks(tiny: Path, capsys: pytest.CaptureFixtur
     score_run(tiny, written_run(tiny, "q1 Q0 a 1 9 x\nq1 Q0 z 2 8 x\nq2 Q0 y 2 8 x\n"))
     assert "2 of 3 passages are not in the corpus: y, z\n" in capsys.readouterr().err
     ghosts = written_run(tiny, "".join(f"q1 Q0 ghost-{n} 1 {n} x\n" for n in range(9)))
-    with pytest.raises(
-        UserError, match=r"9 of 9 .*: ghost-0, ghost-1, .*…\n.*another corpus"
-    ):
+    with pytest.raises(UserError, match=r"9 of 9 .*: ghost-0, ghost-1, .*…\n.*another corpus"):
         score_run(tiny, ghosts)
 
 

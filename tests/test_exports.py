@@ -20,6 +20,7 @@ from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Evidence, NewCloze, NewEasyCloze, UpdatedCloze
 from factdrift.scoring.export import NAMES, FormatName, export_release
 from factdrift.scoring.export.ckl import masked
+from factdrift.scoring.export.edit_rules import fault_of_edit, faults_of_file
 from tests.conftest import checksums, run_cli
 from tests.release_sample import Sample, cloze, edit, from_rows, meta, publish
 
@@ -276,16 +277,74 @@ def test_knowedit(exported: Folder, release: Folder) -> None:
         if row["new_end_open"]:
             now.setdefault((row["subject_label"], row["relation"]), set()).add(row["object_label"])
     static = {row["object_label"] for row in changes if row["change"] == "static"}
-    held = {(subject, *objects) for (subject, _), objects in now.items() if len(objects) == 1}
+    held = {
+        (subject.casefold(), *objects) for (subject, _), objects in now.items() if len(objects) == 1
+    }
     assert len(records) > 100
+    assert list(faults_of_file(records)) == []
     for exported_row in records:
-        assert (exported_row["subject"], exported_row["target_new"]) in held
+        assert (exported_row["subject"].casefold(), exported_row["target_new"]) in held
         assert exported_row["ground_truth"] != exported_row["target_new"]
-        assert exported_row["subject"].casefold() in exported_row["prompt"].casefold()
         beside = exported_row["locality"]["Relation_Specificity"]
         assert 1 <= len(beside) <= 3
         for fact in beside:  # as EasyEdit reads them
             assert isinstance(fact["prompt"], str) and {*fact["ground_truth"][0]} <= static
+
+
+BESIDE = {"prompt": "The owner of Time is", "ground_truth": [["Marc Benioff"]]}
+EDIT: dict[str, Any] = {
+    "subject": "Acme",
+    "prompt": "Acme is a member of",
+    "target_new": "Beta",
+    "ground_truth": None,
+    "portability": {},
+    "locality": {"Relation_Specificity": [BESIDE]},
+}
+
+
+def beside(**changes: Any) -> dict[str, Any]:
+    return {"locality": {"Relation_Specificity": [BESIDE | changes]}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({}, None),
+        ({"portability": {"Reasoning": [BESIDE]}}, None),
+        ({"subject": "acme"}, "subject exactly once"),
+        ({"subject": "Ed", "prompt": "Ed and Ed are in"}, "subject exactly once"),
+        ({"subject": "is", "prompt": "This is in"}, "subject exactly once"),
+        ({"subject": "Acme {live}", "prompt": "Acme {live} is by"}, "a brace"),
+        ({"target_new": "B{}"}, "a brace"),
+        ({"target_new": " "}, "not a line of text"),
+        ({"target_new": None}, "not a line of text"),
+        ({"prompt": "Acme is\nin"}, "not a line of text"),
+        ({"target_new": "ACME"}, "gives its answer away"),
+        ({"ground_truth": "beta"}, "the name of the new one"),
+        ({"locality": None}, "locality is missing"),
+        ({"locality": {}}, "no untouched fact"),
+        ({"locality": {"Forgetfulness": [BESIDE]}}, "no untouched fact"),
+        ({"locality": {"Relation_Specificity": [BESIDE], "Other": [BESIDE]}}, "nothing reads"),
+        (beside(ground_truth=[[""]]), "lacks a prompt or an answer"),
+        (beside(ground_truth=[]), "lacks a prompt or an answer"),
+        (beside(ground_truth=["Ann"]), "lacks a prompt or an answer"),
+        (beside(prompt=""), "lacks a prompt or an answer"),
+        (beside(prompt="The owner of Benioff Marc Benioff is"), "gives its answer away"),
+        (beside(prompt="Acme is a member of"), "the same"),
+    ],
+)
+def test_what_editors_refuse(changes: dict[str, Any], fault: str | None) -> None:
+    seen = fault_of_edit(EDIT | changes)
+    assert seen is None if fault is None else fault in str(seen)
+
+
+def test_edits_that_undo_each_other() -> None:
+    other = EDIT | {"subject": "Omega", "prompt": "Omega is a member of"}
+    other |= beside(prompt="Acme is a member of", ground_truth=[["Gamma"]])
+    assert list(faults_of_file([EDIT, EDIT | {"target_new": "Gamma"}, other])) == [
+        (2, "it has the prompt of record 1"),
+        (3, "a fact beside the edit has the prompt of an edit"),
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -178,5 +178,7 @@ def test_run_model_takes_it(site: Path) -> None:
     settings = model_settings("echo", values)
     assert (settings.backend, settings.model, settings.characters) == ("echo", "echo-2", 500)
     assert settings.only_writes and settings.kind() == "causal"
+    with pytest.raises(UserError, match="--base-url: the backend `echo` has no such option"):
+        model_settings("echo", values, {"model", "base_url"})
     with pytest.raises(UserError, match="no backend 'ecko'"):
         model_settings("ecko", values)

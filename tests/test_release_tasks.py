@@ -61,13 +61,14 @@ def test_every_split_with_rows_is_a_task_of_lm_eval(release_folder: Path) -> Non
     found_files = {
         task_path.name: read_yaml(task_path)
         for task_path in tasks_folder.iterdir()
-        if task_path.suffix != ".py"
+        if task_path.suffix not in (".py", ".json", ".parquet")
     }
     names = {"unchanged": ["2020Q4", "2021Q3"], "new": ["2021"]}
     assert found_files.keys() == {
         "sample.yaml",
         *(f"{config_name}.yaml" for config_name in names),
         *(f"_{config_name}_yaml" for config_name in names),
+        "unchanged-by-split.yaml",
         *(
             f"{config_name}-{split}.yaml"
             for config_name, splits in names.items()
@@ -75,7 +76,16 @@ def test_every_split_with_rows_is_a_task_of_lm_eval(release_folder: Path) -> Non
         ),
     }
     assert found_files["sample.yaml"]["task"] == ["sample-unchanged", "sample-new"]
-    assert found_files["new.yaml"]["task"] == ["sample-new-2021"]
+    assert found_files["new.yaml"] == found_files["new-2021.yaml"] | {"task": "sample-new"}
+    files = ["data/unchanged/2020Q4.parquet", "data/unchanged/2021Q3.parquet"]
+    assert found_files["unchanged.yaml"] == {
+        "include": "_unchanged_yaml",
+        "task": "sample-unchanged",
+        "dataset_kwargs": {"data_files": {"test": files}},
+    }
+    assert found_files["unchanged-by-split.yaml"]["task"] == [
+        f"sample-unchanged-{split}" for split in names["unchanged"]
+    ]
     assert found_files["new-2021.yaml"] == {
         "include": "_new_yaml",
         "task": "sample-new-2021",
@@ -84,9 +94,11 @@ def test_every_split_with_rows_is_a_task_of_lm_eval(release_folder: Path) -> Non
     base = found_files["_new_yaml"]
     assert base["doc_to_text"] == "Statement: {{ prompt }}\nAnswer:"
     assert base["description"].startswith("Each statement has a gap, _X_. Write what belongs")
-    assert base["process_results"] == "squad.process_results"
-    assert [metric["metric"] for metric in base["metric_list"]] == ["exact_match", "f1"]
-    for task_path in tasks_folder.glob("*-*.yaml"):
+    assert base["process_results"] == "judge.config_new"
+    assert base["process_docs"] == "after.spread"
+    better = {metric["metric"]: metric["higher_is_better"] for metric in base["metric_list"]}
+    assert better == {"exact_match": True, "f1": True, "abstained": False, "outdated": False}
+    for task_path in tasks_folder.glob("*-2*.yaml"):
         assert (
             release_folder / read_yaml(task_path)["dataset_kwargs"]["data_files"]["test"]
         ).is_file()
@@ -273,12 +285,10 @@ def test_after(row: dict[str, Any], expected_value: bool) -> None:
 
 @pytest.mark.parametrize(("answer_line", "targets", "exact", "overlap"), read_table("squad_scores"))
 def test_scores(answer_line: str, targets: str, exact: str, overlap: str) -> None:
-    doc = {"targets": [harness_config for harness_config in targets.split(" | ") if harness_config]}
-    found_files = squad.process_results(doc, [f" {answer_line}\n"])
-    assert [*found_files.items()] == [
-        ("exact_match", float(exact)),
-        ("f1", pytest.approx(float(overlap), abs=1e-4)),
-    ]
+    names = [name for name in targets.split(" | ") if name]
+    marks = squad.marks(f" {answer_line}\n", names)
+    assert marks["exact_match"] == float(exact)
+    assert marks["f1"] == pytest.approx(float(overlap), abs=1e-4)
 
 
 def names(first_release: int, last: int, period_form: str = "{}Q{}") -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import arrow_schema, columns
-from factdrift.builders.release.tasks import column_type
+from factdrift.builders.release.sql import column_type
 from factdrift.builders.rows.roles import column_roles
 from factdrift.builders.text.prompts import as_of_day, in_period, merge_targets
 from tests.asking_rows import ASKING, check, given_away

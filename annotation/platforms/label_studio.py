@@ -24,7 +24,6 @@ from factdrift.annotation.batch import Hit, HitBatch, Item
 from factdrift.annotation.checks import is_asked, value_as_text
 from factdrift.annotation.layout import Layout, LayoutAnswer, LayoutField
 from factdrift.annotation.order import Delivery
-from factdrift.annotation.page import template_environment
 from factdrift.annotation.platforms.base import FindItem, Platform, Recognition
 from factdrift.annotation.reading import is_table, json_documents, read_head
 from factdrift.annotation.submission import (
@@ -34,6 +33,7 @@ from factdrift.annotation.submission import (
     Submission,
     submission_from_value,
 )
+from factdrift.annotation.task_template import template_environment
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
@@ -45,6 +45,9 @@ META = "factdrift"
 _BETWEEN = "\n\n"
 # Stands for a text that an item lacks: Label Studio asks for every value that is named.
 _EMPTY = "(none)"
+# The most controls of a configuration; a group's entries are written out, also those of groups
+# in groups.
+_MOST_ENTRIES = 2000
 _NOT_OURS = "not an export of Label Studio"
 
 
@@ -54,6 +57,9 @@ def labelling_config(layout: Layout) -> str:
     Raises `UserError` if Label Studio cannot express the layout.
     """
     _require_values_without_commas(layout)
+    if (entry_count := _entry_count(layout.answers)) > _MOST_ENTRIES:
+        text = f"{entry_count:,} entries of groups, and Label Studio gets {_MOST_ENTRIES:,} at most"
+        raise UserError(f"{layout.name}: {text}", hint="lower max_items")
     choice_lists, shown_first = _choice_lists(layout), _lists_shown_first(layout)
     shown_fields = {}
     for field_name, field in layout.fields.items():
@@ -113,6 +119,14 @@ def _require_values_without_commas(layout: Layout) -> None:
             if any("," in condition_value for condition_value in condition_values):
                 text = "Label Studio cannot tell values with a comma apart"
                 raise UserError(f"{layout.name}: {text}")
+
+
+def _entry_count(layout_answers: Mapping[str, LayoutAnswer]) -> int:
+    """Return the number of controls of all entries of groups, which the configuration lists."""
+    entry_count = 0
+    for answer in layout_answers.values():
+        entry_count += answer.max_items * _entry_count(answer.answers) if answer.answers else 1
+    return entry_count
 
 
 def make_task(layout: Layout, batch: str, task_hit: Hit, task_item: Item) -> dict[str, Any]:

@@ -42,6 +42,8 @@ SITE = "https://www.mturk.com"
 # The column, and field of the page's form, that holds base64 of the submission's JSON.
 ANSWER = "Answer.submission"
 # Bytes of a template with its data.
+_FORM = re.compile(r"<form\b.*?</form>\n?", re.DOTALL)
+"""A form with all in it and the line end after it: `<form id="a">…</form>`, but not `<formula>`."""
 LARGEST = 65_535
 VARIABLE = "${data}"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -165,7 +167,7 @@ def hit_template(layout: Layout, batch: str) -> str:
     """The page as a template of the requester site; it submits to the site that it is on."""
     page_html = render_page(layout, [], batch_id=batch, mode="mturk")
     inside_form = page_html[page_html.index("<body>") + len("<body>") : page_html.rindex("</body>")]
-    without_forms = re.sub(r"<form\b.*?</form>\n?", "", inside_form, flags=re.DOTALL)
+    without_forms = _FORM.sub("", inside_form)
     form_html = resource("annotation/platforms/mturk_head.html").read_text("utf-8")
     return form_html.replace("SUBMIT_TO", SITE) + without_forms.lstrip("\n")
 

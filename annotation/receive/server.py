@@ -27,15 +27,19 @@ try:
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.middleware.gzip import GZipMiddleware
-    from starlette.requests import Request
+    from starlette.requests import ClientDisconnect, Request
     from starlette.responses import HTMLResponse, JSONResponse, Response
     from starlette.routing import Mount, Route
+
+    from factdrift.annotation.receive.connections import BACKLOG, LimitedConnection
 except ImportError:
     raise UserError(
         "factdrift receive needs Starlette and uvicorn", hint=install_extra("serve")
     ) from None
 
 _SECONDS_TO_SEND = 60.0
+# The bytes of requests that are held at once, over all connections; it bounds the memory.
+_MOST_HELD = 16 * LONGEST_ROW
 # The number of addresses whose requests are counted at the same time; it bounds the memory.
 _ADDRESSES = 10_000
 _HEADERS = {
@@ -68,9 +72,36 @@ class Rates:
         return requests_left >= 1 or not self.rate
 
 
+class TooMuchError(Exception):
+    """The bodies of all requests together are too long to be held."""
+
+
+@dataclass
+class Bodies:
+    """Reads the bodies of requests, and holds no more than `most` bytes of them at once."""
+
+    most: int = _MOST_HELD
+    held: int = 0
+
+    async def read(self, request: Request) -> bytes | None:
+        """The body of a request; None where it is too long. `TooMuchError`: all together are."""
+        body = bytearray()
+        try:
+            async for body_part in request.stream():
+                if len(body) + len(body_part) > LONGEST_ROW:
+                    return None
+                if self.held + len(body_part) > self.most:
+                    raise TooMuchError
+                self.held += len(body_part)
+                body += body_part
+            return bytes(body)
+        finally:
+            self.held -= len(body)
+
+
 def application(desk: Desk, order: ServingOrder) -> Starlette:
     """Return the desk as an ASGI application, at `/` and also below the path `order.base`."""
-    rates = Rates(order.rate)
+    rates, bodies = Rates(order.rate), Bodies()
 
     async def page(request: Request) -> Response:
         return HTMLResponse(desk.page, headers={"X-Frame-Options": "DENY", **_HEADERS})
@@ -88,12 +119,16 @@ def application(desk: Desk, order: ServingOrder) -> Starlette:
         if not rates.allows(request.client.host if request.client else ""):
             return refusal(429, "Too many requests: wait a moment.")
         try:
-            request_body = await asyncio.wait_for(_body(request), _SECONDS_TO_SEND)
+            request_body = await asyncio.wait_for(bodies.read(request), _SECONDS_TO_SEND)
             if request_body is None:
                 return refusal(413, f"More than {LONGEST_ROW:,} bytes.")
             request_value = parse_body(request_body.decode("utf-8"))
         except TimeoutError:
             return refusal(408, "It took too long to arrive.")
+        except ClientDisconnect:
+            return refusal(400, "It broke off.")  # nobody is there to read it
+        except TooMuchError:
+            return refusal(503, "Too much at once: wait a moment.")
         except ValueError:
             return refusal(400, "not a JSON object in UTF-8")
         try:
@@ -135,17 +170,6 @@ def application(desk: Desk, order: ServingOrder) -> Starlette:
     )
 
 
-async def _body(request: Request) -> bytes | None:
-    """The body of a request; None where it is too long."""
-    body_parts, body_size = [], 0
-    async for body_part in request.stream():
-        body_size += len(body_part)
-        if body_size > LONGEST_ROW:
-            return None
-        body_parts.append(body_part)
-    return b"".join(body_parts)
-
-
 def _json_object(json_text: str) -> dict[str, Any]:
     value = decode_json(json_text)
     if not isinstance(value, dict):
@@ -160,7 +184,7 @@ def serve(
     host_name = order.host
     with open_desk(order, find=find_passages) as desk:
         try:
-            server_socket = socket.create_server((host_name, order.port), backlog=1024)
+            server_socket = socket.create_server((host_name, order.port), backlog=BACKLOG)
         except OSError as error:
             raise UserError(
                 f"cannot listen on {host_name}:{order.port}: {error.strerror}"
@@ -176,8 +200,12 @@ def serve(
         )
         server_config = uvicorn.Config(
             application(desk, order),
+            http=LimitedConnection,
+            ws="none",
+            backlog=BACKLOG,
             access_log=False,
-            log_level="warning",
+            log_config=None,  # it is said as all else is: `escape_reports`
+            log_level="error",  # a warning for each request that is none would fill a disk
             server_header=False,
             proxy_headers=True,
             forwarded_allow_ips=order.proxy,

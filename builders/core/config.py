@@ -17,8 +17,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.limits import DEEPEST_YAML, LONGEST_NUMBER, check_yaml_size
+from factdrift.builders.core.errors import UserError, on_a_line
+from factdrift.builders.core.limits import (
+    DEEPEST_YAML,
+    LARGEST_YAML,
+    LONGEST_NUMBER,
+    MOST_MISTAKES,
+    check_yaml_size,
+)
 
 M = TypeVar("M", bound=BaseModel)
 Loc = tuple[int | str, ...]
@@ -28,7 +34,7 @@ Loc = tuple[int | str, ...]
 class Strict(BaseModel):
     """Base of every configuration model: frozen, unknown fields are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def load(path: Path, model: type[M]) -> M:
@@ -39,7 +45,9 @@ def load(path: Path, model: type[M]) -> M:
     """
     try:
         check_yaml_size(path.stat().st_size, display_path(path))
-        yaml_text = path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig") as yaml_file:
+            yaml_text = yaml_file.read(LARGEST_YAML + 1)  # a device has no size, and no end
+        check_yaml_size(len(yaml_text), display_path(path))
     except FileNotFoundError:
         near_name = did_you_mean(
             path.name, sorted(sibling.name for sibling in path.parent.glob("*.y*ml"))
@@ -137,7 +145,7 @@ class _Tree:
                     raise UserError(
                         f"lists and mappings in each other, more than {DEEPEST_YAML} deep",
                         where=where,
-                        line=event.start_mark.line + 1,
+                        line=event.start_mark.line + 1 if event.start_mark else None,
                     )
             root_node: yaml.Node | None = yaml.compose(yaml_text, Loader=_Loader)
         except yaml.MarkedYAMLError as error:
@@ -224,7 +232,8 @@ class _Tree:
 def _dotted(loc: Sequence[int | str]) -> str:
     """`("examples", 0, "reads")` as `examples[0].reads`."""
     return "".join(
-        f"[{loc_part}]" if isinstance(loc_part, int) else f".{loc_part}" for loc_part in loc
+        f"[{loc_part}]" if isinstance(loc_part, int) else f".{on_a_line(loc_part)[:200]}"
+        for loc_part in loc
     ).lstrip(".")
 
 
@@ -296,8 +305,12 @@ class _MistakeLines:
 
     def __init__(self, errors: Sequence[ErrorDetails], model: type[BaseModel], tree: _Tree) -> None:
         self._model, self._tree = model, tree
+        in_file_order = sorted(errors, key=lambda error: tree.line[tree.place(error["loc"])])
+        self._more_count = max(0, len(errors) - MOST_MISTAKES)
         # unknown fields first: a field that was guessed from one is then not reported as missing
-        self._errors = sorted(errors, key=lambda error: error["type"] != "extra_forbidden")
+        self._errors = sorted(
+            in_file_order[:MOST_MISTAKES], key=lambda error: error["type"] != "extra_forbidden"
+        )
         self._guessed_fields: set[Loc] = set()
         self._parent_places: set[Loc] = set()
         for error in errors:
@@ -318,7 +331,10 @@ class _MistakeLines:
             prefix += f"{field_name}: " if field_name else ""
             numbered_lines.append((line_number, prefix + self._text(error)))
         in_file_order = sorted(numbered_lines, key=lambda numbered: numbered[0])
-        return list(dict.fromkeys(text for _, text in in_file_order))
+        mistake_lines = list(dict.fromkeys(text for _, text in in_file_order))
+        if self._more_count:
+            mistake_lines.append(f"and {self._more_count:,} more mistakes")
+        return mistake_lines
 
     def _follows_from_another(self, error: ErrorDetails) -> bool:
         """Whether mending another mistake mends this one, too.
@@ -356,4 +372,6 @@ class _MistakeLines:
 
 def _got(value: object) -> str:
     type_names: dict[type | None, str] = {dict: "a mapping", list: "a list", type(None): "nothing"}
-    return type_names.get(type(value)) or repr(value)
+    value_text = repr(value)
+    short_text = value_text if len(value_text) <= 200 else f"{value_text[:200]}…"
+    return type_names.get(type(value)) or short_text

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck, spark
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import clear_place
 from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, declared, reading, regrouped
 
 EngineName = str
@@ -75,7 +76,7 @@ class Engine(ABC):
         row_schema = arrow_schema(row)
         sort_keys = [sort_key for column_name in order_by for sort_key in _keys(expr, column_name)]
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished_file = path.with_name(path.name + ".part")
+        unfinished_file = clear_place(path.with_name(path.name + ".part"))
         with pq.ParquetWriter(unfinished_file, row_schema, compression="zstd") as writer:
             row_count = 0
             with closing(

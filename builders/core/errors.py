@@ -12,9 +12,10 @@ _LONG_WORD = re.compile(r"(\S{100})\S{200,}(\S{100})")
 Paths of everyday length stay whole. It matches `"x" * 400`, but not `"x" * 399`.
 """
 _CONTROL_CHARACTERS = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""Control characters of terminals, marks that reverse the order of text, and lone surrogates.
+"""Control characters of terminals, line ends of Unicode, marks for the direction of text, and lone
+surrogates.
 
 It matches the escape character `\\x1b`, but not a tab or a line end.
 """
@@ -35,12 +36,12 @@ class UserError(Exception):
         line: int | None = None,
         hint: str | None = None,
     ) -> None:
-        file_name = "" if where is None else _on_a_line(str(where))
+        file_name = "" if where is None else on_a_line(str(where))
         message_prefix = (
             "" if where is None else f"{file_name}:{line}: " if line else f"{file_name}: "
         )
         message_text = message_prefix + message + (f"\n  {hint}" if hint else "")
-        super().__init__(_LONG_WORD.sub(r"\1…\2", message_text))
+        super().__init__(printable(_LONG_WORD.sub(r"\1…\2", message_text)))
 
     @classmethod
     def of_disk(cls, error: OSError, where: Path) -> Self:
@@ -48,7 +49,7 @@ class UserError(Exception):
         return cls(error.strerror or str(error), where=error.filename or where)
 
 
-def _on_a_line(name: str) -> str:
+def on_a_line(name: str) -> str:
     """Return a name on one line, with its control characters escaped."""
     return "".join(
         character if character.isprintable() else repr(character)[1:-1] for character in name

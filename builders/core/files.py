@@ -112,6 +112,24 @@ def find_files(
     return list(found_files)
 
 
+def require_own_file(path: Path) -> None:
+    """Raise `UserError` if a file is a link that leads out of its folder.
+
+    A stranger's folder of templates could have one, and messages or pages would show its text. In
+    our own folders it is taken, because some installers make links of all files.
+    """
+    try:
+        is_own = path.resolve().is_relative_to(path.parent.resolve())
+    except (OSError, RuntimeError):  # a link that leads to itself
+        is_own = False
+    our_folders = (resource("templates"), resource("annotation/layouts"))
+    if not is_own and not any(map(path.parent.resolve().is_relative_to, our_folders)):
+        hint = "put the file itself there"
+        raise UserError(
+            "is a link that leads out of its folder", where=display_path(path), hint=hint
+        )
+
+
 def is_pipe(path: Path) -> bool:
     """Whether a path is a named pipe; False if the path cannot be examined."""
     try:
@@ -187,14 +205,14 @@ def hold_shared(lock_path: Path) -> int:
 
     The file is made if necessary. Returns its handle.
     """
-    lock_handle = os.open(lock_path, os.O_RDWR | os.O_CREAT, 0o644)
+    lock_handle = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     fcntl.flock(lock_handle, fcntl.LOCK_SH)
     return lock_handle
 
 
 def wait_for_sharers(lock_path: Path, seconds: float) -> bool:
     """Wait until no process shares the lock on a file; return False if that takes too long."""
-    lock_handle = os.open(lock_path, os.O_RDWR | os.O_CREAT, 0o644)
+    lock_handle = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:
         deadline = time.monotonic() + seconds
         while True:
@@ -229,8 +247,7 @@ def replacing(path: Path) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         raise UserError("there is something here that is no file", where=display_path(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary_path = path.with_name(f".{path.name}.tmp")
-    temporary_path.unlink(missing_ok=True)  # a link planted there would be written through
+    temporary_path = clear_place(path.with_name(f".{path.name}.tmp"))
     try:
         yield temporary_path
         sync(temporary_path)
@@ -240,10 +257,20 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary_path.unlink(missing_ok=True)
 
 
+def clear_place(temporary_path: Path) -> Path:
+    """Remove what lies at the place of a temporary file, and return the place.
+
+    A link that somebody planted there would be written through.
+    """
+    with suppress(IsADirectoryError):  # which no file can be written to, as the caller will say
+        temporary_path.unlink(missing_ok=True)
+    return temporary_path
+
+
 def fresh_folder(path: Path) -> None:
     """Make an empty folder at `path` and remove what was there; a link is not followed."""
-    if path.is_symlink() or path.is_file():
-        path.unlink()
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from factdrift.builders.core.files import sync
+from factdrift.builders.core.files import clear_place, sync
 from factdrift.builders.core.seals import sealed, unsealed
 
 __outside_step_keys__ = True
@@ -31,6 +31,8 @@ class GrowingFile:
 
     def take_up(self) -> bool:
         """Go on with what an earlier run left; return False if that was changed, and is gone."""
+        if self.path.is_symlink():  # a planted link is not written through
+            self.path.unlink()
         if not self.path.is_file():
             return True
         note = None
@@ -56,6 +58,8 @@ class GrowingFile:
     def appending(self) -> Iterator[Callable[[bytes], None]]:
         """Open the file; the function that is yielded writes a piece at its end."""
         noted_size = self.size
+        if not self.size:
+            clear_place(self.path)
         with self.path.open("ab" if self.size else "wb") as file:
 
             def append(piece: bytes) -> None:
@@ -75,7 +79,7 @@ class GrowingFile:
                 self._write_note()
 
     def _write_note(self) -> None:
-        unfinished_note = self._note.with_name(f"{self._note.name}.tmp")
+        unfinished_note = clear_place(self._note.with_name(f"{self._note.name}.tmp"))
         note = sealed({"size": self.size, "sha256": self.sha256()})
         unfinished_note.write_text(json.dumps(note), "utf-8")
         unfinished_note.replace(self._note)

@@ -36,16 +36,24 @@ LONGEST_SAMPLE = 64 << 20
 """Bytes of an unpacked sample in a log of Inspect. That of a long conversation has a megabyte."""
 LARGEST_SHARED_FILE = 16 << 20
 """Bytes of a file of shared results, so that a pull request with many stays small."""
-LARGEST_YAML = 4 << 20
-"""Bytes of a recipe, a template or a layout. The longest of the project has 40 kB."""
+LARGEST_YAML = 1 << 20
+"""Bytes of a recipe, a template, a layout or a file of prompts. The longest of the project has 30
+kB."""
 DEEPEST_YAML = 50
 """Levels of lists and mappings in such a file. The deepest of the project has 9."""
+MOST_MISTAKES = 50
+"""Mistakes of such a file that are told at once: more than anybody mends before the next try."""
 LONGEST_NUMBER = 300
 """Digits of a whole number. Python itself refuses 4,300 with a message about its own settings; a
 number of more than 309 digits is none that a computer calculates with."""
+LONGEST_REPLY = 10_000
+"""Characters of what a model writes, without its reasoning, that are read: a question or an answer
+has 300 at most, and may stand behind an introduction."""
 MOST_REPEATED = 1 << 20
 """Characters of table cells that are shown again because they span rows, for one page. A page of
 2 MB with long tables repeats a tenth of that; a few cells with `rowspan=999` repeat gigabytes."""
+LARGEST_BATCH = 256 << 20
+"""Bytes that the rows of a Parquet file may take that are in memory at a time."""
 UNPACKED_FREELY = 64 << 20
 """Bytes to which any file may unpack: so much is read in seconds, and fits into memory."""
 MOST_UNPACKED = 300

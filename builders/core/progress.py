@@ -1,9 +1,16 @@
-"""Progress of long steps on stderr: a bar on a terminal, plain lines elsewhere."""
+"""What users see: progress of long steps on stderr, messages, results, and errors of the program.
 
+Every message is written by `say` or `echo`, which escape control characters: texts of others, such
+as a label or an answer of a server, would otherwise tell a terminal what to do.
+"""
+
+import logging
 import sys
+import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Never, TextIO
+from typing import TYPE_CHECKING, Any, Never, TextIO
 
 from factdrift.builders.core.errors import printable
 
@@ -25,7 +32,7 @@ class Progress:
     def advance(self, amount: int) -> None:
         """Report that more units are done."""
         if self._more:
-            self._bar.set_postfix_str(self._more(), refresh=False)
+            self._bar.set_postfix_str(printable(self._more()), refresh=False)
         self._bar.update(amount)
 
 
@@ -50,7 +57,7 @@ def progress(
         total=total,
         unit=unit if unit == "B" else f" {unit}",
         unit_scale=on_terminal or unit == "B",
-        desc=label,
+        desc=printable(label),
         file=sys.stderr if on_terminal else _Lines(sys.stderr),
         dynamic_ncols=on_terminal,
         leave=not on_terminal,
@@ -70,7 +77,7 @@ class _Lines:
 
     def write(self, text: str) -> None:
         if line := text.strip():
-            print(line, file=self._stream, flush=True)
+            print(printable(line), file=self._stream, flush=True)
 
     def flush(self) -> None:
         self._stream.flush()
@@ -84,3 +91,36 @@ def say(line: str) -> None:
 def echo(line: str) -> None:
     """Print a line of a result to stdout, with control characters escaped."""
     print(printable(line), flush=True)
+
+
+class _SaidLog(logging.Handler):
+    """Prints warnings and errors that libraries log."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(self.format(record))
+
+
+def escape_reports() -> None:
+    """Let tracebacks, warnings and logs of this process be printed by `say` as well.
+
+    They quote the texts that something went wrong with.
+    """
+
+    def say_traceback(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        say("".join(traceback.format_exception(kind, error, trace)).rstrip())
+
+    def say_warning(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        del file, line
+        say(warnings.formatwarning(message, category, filename, lineno).rstrip())
+
+    sys.excepthook = say_traceback
+    warnings.showwarning = say_warning
+    if not logging.root.handlers:
+        logging.root.addHandler(_SaidLog(logging.WARNING))

@@ -160,6 +160,8 @@ def _fetch(
     """Fetch one file to `target_path`, unless the file there has not changed."""
     where = without_credentials(address)
     version_note = target_path.with_name(f".{target_path.name}.json")
+    if version_note.is_symlink():  # a planted link is not written through
+        version_note.unlink()
     file_head = again(lambda: remote_files.look(address))
     known_version, checksum = _noted(version_note) if file_head.version else (None, None)
     if known_version == file_head.version is not None and _size(target_path) == file_head.size:

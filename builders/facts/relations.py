@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 
 from factdrift.builders.core.config import Strict, did_you_mean, display_path, load, mistakes
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import resource
+from factdrift.builders.core.files import require_own_file, resource
 from factdrift.builders.rows import Specifier
 from factdrift.builders.text.render import (
     QUESTION_ROLES,
@@ -458,6 +458,7 @@ def load_relations(folder: Path) -> Relations:
     }
     for template_file in template_paths:
         try:
+            require_own_file(template_file)
             relations[template_file.stem] = load(template_file, Relation)
         except UserError as e:
             wrong[template_file.stem] = str(e)

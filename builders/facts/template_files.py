@@ -6,6 +6,7 @@ relation becomes a file `P….yaml` with the settings of a relation that changes
 have several objects, and its undated facts are dropped.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ def import_templates(table: Path, folder: Path, report: Callable[[str], None] = 
         report(f"left out: {mistake_line}")
     paths = {relation: folder / f"{relation}.yaml" for relation in relations}
     if existing_paths := [
-        template_path for template_path in paths.values() if template_path.exists()
+        template_path for template_path in paths.values() if os.path.lexists(template_path)
     ]:
         raise UserError(
             "\n".join(
@@ -110,7 +111,7 @@ def import_templates(table: Path, folder: Path, report: Callable[[str], None] = 
             relations[relation], sort_keys=False, allow_unicode=True, width=1000
         )
         template_path.write_text(head_comment + template_text, encoding="utf-8")
-    if not (folder / SCHEMA).exists():
+    if not os.path.lexists(folder / SCHEMA):
         write_schema(folder)
     return list(paths.values())
 

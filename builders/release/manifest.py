@@ -3,7 +3,9 @@
 No clock, no host, no absolute path: the same inputs give the same manifest.
 """
 
+import hashlib
 import json
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -14,7 +16,7 @@ from pydantic import AfterValidator, JsonValue, ValidationError, model_validator
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.dataset import Count, Input, RelativePath, Sha256, Statistics
-from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError, on_a_line
 from factdrift.builders.core.names import Name
 from factdrift.builders.release.version import Version
 from factdrift.builders.rows.cloze import PromptFact
@@ -101,7 +103,11 @@ class FileEntry(Strict):
 
 
 class Manifest(Strict):
-    """The manifest of one release; `files` lists all its files but the manifest itself."""
+    """The manifest of one release; `files` lists all its files but the manifest itself.
+
+    `manifest_sha256` is the SHA-256 of `manifest.json` without the line that says it. Releases of
+    versions before 0.3 have none.
+    """
 
     format: Literal[1] = 1
     dataset: Name
@@ -112,6 +118,7 @@ class Manifest(Strict):
     code_version: str
     libraries: Mapping[str, str]
     licence: str
+    manifest_sha256: Sha256 | None = None
     published: date
     seed: int
     parameters: Mapping[str, JsonValue]
@@ -141,9 +148,26 @@ def write_json(json_path: Path, json_value: Any, *, sort_keys: bool = False) -> 
     json_path.write_text(json_text + "\n", encoding="utf-8")
 
 
+_OWN_SHA256 = re.compile(rb'^  "manifest_sha256": "[0-9a-f]{64}",\n', re.MULTILINE)
+"""The line of `manifest.json` with the checksum of the other lines.
+
+It matches `  "manifest_sha256": "ab…",` with 64 digits and its line end.
+"""
+
+
 def save_manifest(manifest: Manifest, release_folder: Path) -> None:
-    """Write `manifest.json`."""
-    write_json(release_folder / FILE, manifest.model_dump(mode="json"), sort_keys=True)
+    """Write `manifest.json`, with the checksum of its own lines."""
+    manifest_data = manifest.model_dump(mode="json", exclude={"manifest_sha256"})
+    manifest_path = release_folder / FILE
+    write_json(manifest_path, manifest_data, sort_keys=True)
+    manifest_data["manifest_sha256"] = own_sha256(release_folder)
+    write_json(manifest_path, manifest_data, sort_keys=True)
+
+
+def own_sha256(release_folder: Path) -> str:
+    """Return the SHA-256 of `manifest.json` without the line that says it."""
+    manifest_bytes = (release_folder / FILE).read_bytes()
+    return hashlib.sha256(_OWN_SHA256.sub(b"", manifest_bytes, count=1)).hexdigest()
 
 
 def load_manifest(release_folder: Path) -> Manifest:
@@ -160,7 +184,7 @@ def load_manifest(release_folder: Path) -> Manifest:
         ) from error
     except ValidationError as error:
         problem_lines = [
-            f"{'.'.join(str(location_part) for location_part in problem['loc']) or 'the file'}: "
+            f"{on_a_line('.'.join(map(str, problem['loc'])))[:200] or 'the file'}: "
             f"{problem['msg'].removeprefix('Value error, ')}"
             for problem in error.errors(include_url=False, include_input=False)
         ]

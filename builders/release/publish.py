@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Dataset, Meta, RowSource, Table
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import locked, move, refusal
+from factdrift.builders.core.files import fresh_folder, locked, move, refusal
 from factdrift.builders.core.hashing import file_sha256, text_sha256
 from factdrift.builders.core.names import NAME
 from factdrift.builders.core.schema import columns
@@ -276,9 +276,8 @@ def _staging(dataset_folder: Path) -> Iterator[Path]:
     If an earlier run was killed and left such a folder, that folder is deleted first.
     """
     staging_folder = dataset_folder / STAGING
-    shutil.rmtree(staging_folder, ignore_errors=True)
     try:
-        staging_folder.mkdir()
+        fresh_folder(staging_folder)
         yield staging_folder
     finally:
         shutil.rmtree(staging_folder, ignore_errors=True)

@@ -13,7 +13,7 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.dataset import Input
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors
-from factdrift.builders.core.hashing import file_sha256, text_sha256
+from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.run import Source
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, read_recipe, recipes
@@ -155,8 +155,8 @@ def _differences(
         original_manifest.sha256s(),
         manifest.load_manifest(rebuilt_folder).sha256s(),
     )
-    original_digests[manifest.FILE] = file_sha256(release_folder / manifest.FILE)
-    rebuilt_digests[manifest.FILE] = file_sha256(rebuilt_folder / manifest.FILE)
+    original_digests[manifest.FILE] = manifest.own_sha256(release_folder)
+    rebuilt_digests[manifest.FILE] = manifest.own_sha256(rebuilt_folder)
     for file_name in sorted(original_digests | rebuilt_digests):
         if file_name not in rebuilt_digests:
             yield f"{file_name}: only in {display_path(release_folder)}"

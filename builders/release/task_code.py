@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+import pyarrow as pa
+
 import factdrift
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.schema import reading
+from factdrift.builders.release.histories import EARLIER
 from factdrift.builders.release.manifest import Manifest, load_manifest, locate_file
 from factdrift.builders.release.tasks import FOLDER, test_configs, write_tasks
 
@@ -89,7 +93,7 @@ def _compared_files(
 ) -> Iterator[tuple[str, bool | None]]:
     """Yield each file that could run: is it ours, is it not (False), or can nobody tell (None)?"""
     modules = module_checksums().get(release_manifest.code_version)
-    is_present_version = release_manifest.code_version == factdrift.__version__
+    is_made_by_us = _has_present_modules(release_folder, release_manifest, written_again)
     for entry in sorted(release_manifest.files, key=lambda entry: entry.path):
         place = PurePosixPath(entry.path)
         if place.parts[0] != FOLDER:
@@ -104,7 +108,34 @@ def _compared_files(
         elif place.suffix == ".py":
             checksum = file_sha256(locate_file(release_folder, entry.path))
             yield entry.path, checksum in modules.get(place.name, ())
+        elif place.name == EARLIER:
+            yield entry.path, _same_rows(locate_file(release_folder, entry.path), ours)
         elif file_sha256(locate_file(release_folder, entry.path)) == file_sha256(ours):
             yield entry.path, True
-        else:  # other versions may word the same tasks in another way
-            yield entry.path, False if is_present_version else None
+        else:  # other versions, and earlier states of this one, may word the same tasks otherwise
+            yield entry.path, False if is_made_by_us else None
+
+
+def _has_present_modules(
+    release_folder: Path, release_manifest: Manifest, written_again: Mapping[str, Path]
+) -> bool:
+    """Whether a release is of this version and has the modules that it would write now."""
+    if release_manifest.code_version != factdrift.__version__:
+        return False
+    listed = {entry.path for entry in release_manifest.files}
+    for path, our_path in written_again.items():
+        if our_path.suffix == ".py" and (
+            path not in listed
+            or file_sha256(locate_file(release_folder, path)) != file_sha256(our_path)
+        ):
+            return False
+    return True
+
+
+def _same_rows(path: Path, our_path: Path) -> bool:
+    """Whether two Parquet files hold the same: pyarrow's versions write it in other bytes."""
+    try:
+        with reading(path) as parquet_file, reading(our_path) as our_file:
+            return bool(parquet_file.read().equals(our_file.read()))
+    except (pa.ArrowException, OSError):
+        return False

@@ -2,7 +2,7 @@
 
 They are written from the roles of columns in the manifest and need none of our code: the modules of
 `builders.release.harness`, and `text.squad`, lie beside them, word for word.
-`tasks/inspect/tasks.json` says which columns and files are asked, for whoever reads a release
+`tasks.json` in each folder says which columns and files are asked, for whoever reads a release
 without this project.
 """
 
@@ -28,7 +28,9 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import atomic_folder, disk_errors
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import manifest
+from factdrift.builders.release.histories import EARLIER, write_histories
 from factdrift.builders.release.manifest import ConfigEntry, Manifest
+from factdrift.builders.release.sql import day_sql
 from factdrift.builders.rows.frames import ANY_RELATION, read_frames
 from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text import render
@@ -39,6 +41,8 @@ TRAINING = frozenset(("train", "dev", "valid", "validation"))
 """Splits to learn from or to choose a model on: no task asks them."""
 RELATION = "relation"
 """The column by which examples are chosen, where a config has it."""
+RIGHT = ("exact_match", "f1")
+"""Metrics that are higher the more is right; of the others less is better."""
 MAX_TOKENS = 16
 """As many tokens as a model may answer with: no best name of the samples has more than 13."""
 
@@ -174,10 +178,11 @@ def write_tasks(
     configs: Sequence[HarnessConfig],
 ) -> None:
     """Write the tasks of a release into a folder, as they stand in the release itself."""
-    _write_lm_eval(tasks_folder / "lm-eval", release_folder, release_manifest, configs, "", None)
-    _write_inspect(
-        tasks_folder / "inspect", release_folder, release_manifest, configs, "../..", None
-    )
+    lm_eval_folder, inspect_folder = tasks_folder / "lm-eval", tasks_folder / "inspect"
+    _write_lm_eval(lm_eval_folder, release_folder, release_manifest, configs, "", None)
+    _write_inspect(inspect_folder, release_folder, release_manifest, configs, "../..", None)
+    if write_histories(lm_eval_folder / EARLIER, release_folder, release_manifest):
+        shutil.copyfile(lm_eval_folder / EARLIER, inspect_folder / EARLIER)
 
 
 def rewrite_tasks(
@@ -231,6 +236,7 @@ def rewrite_tasks(
             _write_inspect(
                 folder, release_folder, release_manifest, kept_configs, place, cutoff_day
             )
+        write_histories(folder / EARLIER, release_folder, release_manifest)
         if tasks_folder.exists():
             shutil.rmtree(tasks_folder)
     return {config.name: sum(rows_left[config.name].values()) for config in kept_configs}
@@ -255,28 +261,6 @@ def _left(release_folder: Path, config: HarnessConfig, cutoff_day: date | None) 
                 raise UserError(str(error).splitlines()[0], where=file_path) from error
             row_counts[split] = count_row[0] if count_row else 0
     return row_counts
-
-
-def column_sql(column: str) -> str:
-    """Return a column as SQL; a dot leads into a struct."""
-    return ".".join(map(duck.name, column.split(".")))
-
-
-def column_type(schema: pa.Schema, column: str) -> pa.DataType:
-    """Return the type of a column; a dot leads into a struct."""
-    first_name, *inner_names = column.split(".")
-    column_kind = schema.field(first_name).type
-    for name in inner_names:
-        column_kind = column_kind.field(name).type
-    return column_kind
-
-
-def day_sql(schema: pa.Schema, column: str) -> str:
-    """Return a column of days, or of seconds since 1970, as a day in SQL."""
-    day_expression = f"(TIMESTAMP '1970-01-01' + to_seconds({column_sql(column)}))::DATE"
-    return (
-        day_expression if pa.types.is_integer(column_type(schema, column)) else column_sql(column)
-    )
 
 
 def _place(files_place: str | None, release_folder: Path) -> str:
@@ -344,14 +328,17 @@ def _write_lm_eval(
     file_prefix: str,
     cutoff_day: date | None,
 ) -> None:
-    """Write a group for the dataset, a group for each config and a task for each split.
+    """Write a group for the dataset, a task for each config and one for each of its splits.
 
-    `file_prefix` is put before the path of each file.
-    The group of the dataset has the configs that ask no row twice (`disjoint`).
+    `file_prefix` is put before the path of each file. The group of the dataset has the configs that
+    ask no row twice (`without_repeats`). Splits are not in it: `--limit` counts by task, and of
+    27 splits would ask 27 times as much. A group `…-by-split` has those of a config.
     """
     folder.mkdir(parents=True, exist_ok=True)
     task_metadata = {"version": release_manifest.version}
-    _copy("squad.py", folder)
+    for name in ("squad.py", "judge.py", "after.py"):
+        _copy(name, folder)
+    _write_settings(folder, release_folder, release_manifest, configs, "", cutoff_day)
     for config in configs:
         group_name = f"{release_manifest.dataset}-{config.name}"
         words = prompt_frame(release_folder, release_manifest, config)
@@ -373,25 +360,28 @@ def _write_lm_eval(
             "doc_to_target": config.roles.targets,
             "generation_kwargs": {"until": ["\n"], "max_gen_toks": MAX_TOKENS, "do_sample": False},
             "num_fewshot": 0,
-            "process_results": _Function("squad.process_results"),
+            "process_docs": _Function("after.keep" if cutoff_day else "after.spread"),
+            "process_results": _Function(f"judge.config_{config.name}"),
             "metric_list": [
-                {"metric": name, "aggregation": "mean", "higher_is_better": True}
-                for name in ("exact_match", "f1")
+                {"metric": name, "aggregation": "mean", "higher_is_better": name in RIGHT}
+                for name in metrics_of(config.roles)
             ],
             "metadata": task_metadata,
         }
-        if cutoff_day:
-            base_task["process_docs"] = _Function("after.keep")
         (folder / f"_{config.name}_yaml").write_text(_yaml(base_task), encoding="utf-8")
-        task_names = {split: f"{group_name}-{split}" for split in config.files}
-        for split, name in task_names.items():
-            file = {"data_files": {"test": file_prefix + config.files[split]}}
-            split_task = {"include": f"_{config.name}_yaml", "task": name, "dataset_kwargs": file}
-            (folder / f"{config.name}-{split}.yaml").write_text(_yaml(split_task), encoding="utf-8")
-        metric_means = [{"metric": name, "weight_by_size": True} for name in ("exact_match", "f1")]
-        group_tasks = {"task": list(task_names.values()), "aggregate_metric_list": metric_means}
-        text = _yaml({"group": group_name, **group_tasks, "metadata": task_metadata})
-        (folder / f"{config.name}.yaml").write_text(text, encoding="utf-8")
+        _write_task(folder, config.name, group_name, config, file_prefix, [*config.files])
+        split_names = {split: f"{group_name}-{split}" for split in config.files}
+        for split, task_name in split_names.items():
+            _write_task(folder, f"{config.name}-{split}", task_name, config, file_prefix, [split])
+        if len(split_names) > 1:
+            means = [{"metric": name, "weight_by_size": True} for name in RIGHT]
+            group = {
+                "group": f"{group_name}-by-split",
+                "task": list(split_names.values()),
+                "aggregate_metric_list": means,
+                "metadata": task_metadata,
+            }
+            (folder / f"{config.name}-by-split.yaml").write_text(_yaml(group), encoding="utf-8")
     group_names = [
         f"{release_manifest.dataset}-{config.name}"
         for config in without_repeats(release_folder, configs)
@@ -401,13 +391,36 @@ def _write_lm_eval(
     )
     (folder / f"{release_manifest.dataset}.yaml").write_text(text, encoding="utf-8")
     if cutoff_day:
-        _copy("after.py", folder)
         time_columns = list(
             dict.fromkeys(column for config in configs for column in config.roles.time)
         )
         manifest.write_json(
             folder / "after.json", {"after": cutoff_day.isoformat(), "time": time_columns}
         )
+
+
+def _write_task(
+    folder: Path,
+    file_stem: str,
+    task_name: str,
+    config: HarnessConfig,
+    file_prefix: str,
+    splits: Sequence[str],
+) -> None:
+    """Write a task of lm-eval over some splits of a config."""
+    split_files = [file_prefix + config.files[split] for split in splits]
+    data_files = {"test": split_files if len(split_files) > 1 else split_files[0]}
+    task = {"include": f"_{config.name}_yaml", "task": task_name}
+    task_text = _yaml({**task, "dataset_kwargs": {"data_files": data_files}})
+    (folder / f"{file_stem}.yaml").write_text(task_text, encoding="utf-8")
+
+
+def metrics_of(roles: ColumnRoles) -> list[str]:
+    """Return the metrics that rows with these roles can have."""
+    metrics = [*RIGHT, "abstained"]
+    if roles.previous or roles.history:
+        metrics.append("outdated")
+    return [*metrics, "early"] if roles.later else metrics
 
 
 def _write_inspect(
@@ -424,29 +437,46 @@ def _write_inspect(
     one is asked.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("ask.py", "squad.py", "after.py"):
+    for name in ("ask.py", "judge.py", "squad.py", "after.py"):
         _copy(name, folder)
+    _write_settings(folder, release_folder, release_manifest, configs, files_place, cutoff_day)
+
+
+def _write_settings(
+    folder: Path,
+    release_folder: Path,
+    release_manifest: Manifest,
+    configs: Sequence[HarnessConfig],
+    files_place: str,
+    cutoff_day: date | None,
+) -> None:
+    """Write `tasks.json`: which columns and files of each config are asked, and how."""
+    config_settings = {}
+    for config in configs:
+        roles, words = config.roles, prompt_frame(release_folder, release_manifest, config)
+        config_settings[config.name] = {
+            "prompt": roles.prompt,
+            "targets": roles.targets,
+            "previous": roles.previous,
+            "later": roles.later,
+            "neutral": roles.neutral,
+            "context": roles.context,
+            "time": list(roles.time),
+            "history": list(roles.history),
+            "subject": roles.subject,
+            "strata": list(roles.strata),
+            "metrics": metrics_of(roles),
+            "relation": RELATION if len(words.heads) > 1 else None,
+            "heads": dict(words.heads),
+            "layout": words.layout,
+            "files": dict(config.files),
+        }
     task_settings = {
         "dataset": release_manifest.dataset,
         "version": release_manifest.version,
         "data": files_place,
         "after": cutoff_day.isoformat() if cutoff_day else "",
         "max_tokens": MAX_TOKENS,
-        "configs": {
-            config.name: {
-                "prompt": config.roles.prompt,
-                "targets": config.roles.targets,
-                "context": config.roles.context,
-                "time": list(config.roles.time),
-                "subject": config.roles.subject,
-                "strata": list(config.roles.strata),
-                "relation": RELATION if len(words.heads) > 1 else None,
-                "heads": dict(words.heads),
-                "layout": words.layout,
-                "files": dict(config.files),
-            }
-            for config in configs
-            for words in [prompt_frame(release_folder, release_manifest, config)]
-        },
+        "configs": config_settings,
     }
     manifest.write_json(folder / "tasks.json", task_settings)

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError, on_a_line
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import card, croissant, manifest
 from factdrift.builders.release.compare import column_changes
@@ -15,6 +15,8 @@ from factdrift.builders.release.manifest import ConfigEntry, FileEntry, Manifest
 from factdrift.builders.release.parquet import column_kinds
 from factdrift.builders.release.publish import RECIPE, file_entry, repeated_ids
 
+# The fields of a manifest without a checksum that something else in the release shows to be wrong.
+_COVERED_FIELDS = {"canary", "dataset", "files", "format", "manifest_sha256", "recipe_sha256"}
 # What a hub or its client puts into a folder beside the release.
 _NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")
 
@@ -34,7 +36,7 @@ def verify_release(release_folder: Path) -> list[str]:
         pyc_note = (
             " (a harness compiled its tasks; delete it)" if file_path.endswith(".pyc") else ""
         )
-        release_problems.append(f"{file_path}: is not in the manifest{pyc_note}")
+        release_problems.append(f"{on_a_line(file_path)}: is not in the manifest{pyc_note}")
     if len(listed_files) < len(release_manifest.files):
         release_problems.append("manifest.json: files: a path is listed twice")
     sound_paths: set[str] = set()
@@ -49,9 +51,23 @@ def verify_release(release_folder: Path) -> list[str]:
         else:
             sound_paths.add(file_path)
     release_problems += _check_manifest(release_manifest, listed_files)
+    own_sha256 = release_manifest.manifest_sha256
+    if own_sha256 and own_sha256 != manifest.own_sha256(release_folder):
+        release_problems.append("manifest.json: its SHA-256 is not the one that it says")
     for config_entry in release_manifest.configs:
         release_problems += _check_config(release_folder, config_entry, sound_paths)
     return sorted(set(release_problems))
+
+
+def not_covered(release_folder: Path) -> str | None:
+    """Return a line that names what `verify_release` cannot see a change of, None for nothing.
+
+    A manifest of a version before 0.3 has no checksum of its own.
+    """
+    if manifest.load_manifest(release_folder).manifest_sha256:
+        return None
+    uncovered_fields = ", ".join(sorted(set(Manifest.model_fields) - _COVERED_FIELDS))
+    return f"  manifest.json has no checksum of its own; not checked in it: {uncovered_fields}"
 
 
 def _walk(release_folder: Path) -> tuple[set[str], list[str]]:
@@ -67,11 +83,12 @@ def _walk(release_folder: Path) -> tuple[set[str], list[str]]:
             ):
                 continue
             if file_path.is_symlink():
-                file_problems.append(f"{inner_path}: is a link, and links are not followed")
+                link_text = "is a link, and links are not followed"
+                file_problems.append(f"{on_a_line(inner_path)}: {link_text}")
             elif file_path.is_file() and inner_path not in _NOT_OURS:
                 present_paths.add(inner_path)
             elif not file_path.is_dir() and not file_path.is_file():
-                file_problems.append(f"{inner_path}: is neither a file nor a folder")
+                file_problems.append(f"{on_a_line(inner_path)}: is neither a file nor a folder")
     return present_paths, file_problems
 
 

@@ -221,7 +221,11 @@ class ReleasedFact(SeenFact, Dated):
 
 @dataclass(frozen=True)
 class ReleasedSegment(Segment, Dated):
-    """A segment of a timeline with names."""
+    """A segment of a timeline with names.
+
+    Columns: `id`, `subject_label`, `relation_label`, `object_label`, `valid_from`, `valid_to`, then
+    those of `Segment`.
+    """
 
 
 @dataclass(frozen=True)

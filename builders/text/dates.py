@@ -173,6 +173,8 @@ class TextDates(NamedTuple):
 
 _NO_DATES = TextDates((), ())
 _PATTERN = date_pattern("stated")
+_FORMS_WITH_MORE = frozenset(("iso", "last", "to", "decade"))
+"""Stated forms that are more than a year, a month and a year, or a day."""
 _HINT, _BETWEEN, _SINCE, _UNTIL, _AND_ON, _BORN = (
     re.compile(_TABLE["stretches"][name])
     for name in ("hint", "between", "since", "until", "and_on", "born")
@@ -254,8 +256,14 @@ def may_mean_boundary(mentions: Sequence[DateMention], boundary: DayInterval) ->
 
 def _dates_of_match(date_match: re.Match[str]) -> Iterator[DateMention]:
     """The dates of a match of a `stated` form: one, or the two that a stretch lies between."""
-    date_parts = {name: text for name, text in date_match.groupdict().items() if text}
     form = str(date_match.lastgroup).partition("_")[2]
+    if form not in _FORMS_WITH_MORE:
+        month = _month_number(_group(date_match, f"m_{form}"))
+        yield from _mention(
+            date_match, date_match[f"y_{form}"], month, _group(date_match, f"d_{form}")
+        )
+        return
+    date_parts = {name: text for name, text in date_match.groupdict().items() if text}
     if form == "iso":
         yield from _mention(
             date_match, date_parts["y_iso"], int(date_parts["m_iso"]), date_parts["d_iso"]
@@ -264,12 +272,14 @@ def _dates_of_match(date_match: re.Match[str]) -> Iterator[DateMention]:
         yield from _dates_with_one_year(date_match, date_parts)
     elif form == "to":
         yield from _years(date_match, date_parts["y_from"], date_parts["y_to"])
-    elif form == "decade":
+    else:
         first_year = int(date_parts["y_decade"])
         yield DateMention(*date_match.span(), date(first_year, 1, 1), date(first_year + 9, 12, 31))
-    else:
-        month = _month_number(date_parts.get(f"m_{form}"))
-        yield from _mention(date_match, date_parts[f"y_{form}"], month, date_parts.get(f"d_{form}"))
+
+
+def _group(date_match: re.Match[str], name: str) -> str | None:
+    """The text of a group; None where it is empty or the form of the match has no such group."""
+    return (date_match[name] or None) if name in _PATTERN.groupindex else None
 
 
 def _dates_with_one_year(

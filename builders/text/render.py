@@ -92,6 +92,22 @@ def query(
     return _text(parse_template(template), subject_label, None, blank, articles)
 
 
+def written_subject(template: str, subject_label: str, articles: Articles = _BY_NAME) -> str:
+    """The subject as `query` writes it: with a capital where a common noun begins the text.
+
+    >>> written_subject("<subject> is a kind of <object>.", "violin")
+    'Violin'
+    >>> written_subject("The kind of <subject> is <object>.", "violin")
+    'violin'
+    """
+    first_part = parse_template(template)[0]
+    if not isinstance(first_part, Placeholder) or first_part.role != "subject":
+        return subject_label
+    return (
+        subject_label if _article(first_part, subject_label, articles) else _capital(subject_label)
+    )
+
+
 def sentence(
     template: str, subject_label: str, object_label: str, articles: Articles = _BY_NAME
 ) -> str:

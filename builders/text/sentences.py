@@ -98,6 +98,8 @@ def split_sentences(text: str) -> list[str]:
     """The sentences of a news text with single spaces; a line end also ends a sentence."""
     sentences = []
     for text_line in text.splitlines():
+        if not text_line or text_line.isspace():
+            continue
         line_starts = [0, *sentence_breaks(text_line, "news")]
         for start, end in zip(line_starts, [*line_starts[1:], None], strict=True):
             sentences.append(" ".join(text_line[start:end].split()))

@@ -12,8 +12,7 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 NO_ANSWER_TEXTS = ("", "unanswerable", "no answer", "unknown", "i dont know")
 """Normalized texts that say that there is no answer."""
@@ -98,7 +97,79 @@ def token_f1(answer_words: Sequence[str], reference_words: Sequence[str]) -> flo
     return 2 * common_count / (len(answer_words) + len(reference_words))
 
 
-def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
-    """The scores of a row, given the output of a model; lm-eval calls this function."""
-    answer, targets = results[0].strip(), doc["targets"]
-    return {"exact_match": exact_match(answer, targets), "f1": f1(answer, targets)}
+def verdict(
+    answer: str,
+    targets: Sequence[str],
+    previous: Sequence[str] = (),
+    later: Sequence[str] = (),
+    neutral: Sequence[str] = (),
+) -> str:
+    """How an answer in a model's own words is judged, given the names that it is compared with.
+
+    `targets` are accepted. `previous` was right before and `later` only afterwards. `neutral` is
+    true and not asked for: an answer that names it is neither right nor wrong.
+
+    >>> verdict("the Bob", ["Ann"], previous=["Bob"]), verdict("$", ["Ann"]), verdict("", [])
+    ('outdated', 'abstained', 'right')
+    """
+    return verdict_of_form(
+        normalize_or_keep(answer),
+        {*map(normalize_or_keep, targets)},
+        {*map(normalize_or_keep, previous)},
+        {*map(normalize_or_keep, later)},
+        {*map(normalize_or_keep, neutral)},
+    )
+
+
+def verdict_of_form(
+    form: str | None,
+    targets: Collection[str],
+    previous: Collection[str],
+    later: Collection[str],
+    neutral: Collection[str],
+    is_choice: bool = False,
+) -> str:
+    """As `verdict`, of forms of `normalize_or_keep`. What was chosen among texts is never silence.
+
+    `form` is None where nothing was chosen.
+    """
+    is_accepted = form in targets and (is_choice or form != "")
+    is_silent = not is_choice and not is_accepted and says_nothing(form or "")
+    if form in neutral and not is_accepted:
+        return "neutral"
+    if is_accepted or (is_silent and not targets):
+        return "right"
+    if is_silent:
+        return "abstained"
+    if form in previous:
+        return "outdated"
+    return "early" if form in later else "wrong"
+
+
+def marks(
+    answer: str,
+    targets: Sequence[str],
+    previous: Sequence[str] = (),
+    later: Sequence[str] = (),
+    neutral: Sequence[str] = (),
+) -> dict[str, float]:
+    """The metrics of an answer by name; none if it is neutral.
+
+    A row can be `outdated` if it had another answer before, and `early` if it has one later.
+
+    >>> marks("Bob", ["Ann"], previous=["Bob"])
+    {'exact_match': 0.0, 'f1': 0.0, 'abstained': 0.0, 'outdated': 1.0}
+    """
+    judged = verdict(answer, targets, previous, later, neutral)
+    if judged == "neutral":
+        return {}
+    row_marks = {
+        "exact_match": float(judged == "right"),
+        "f1": f1(answer, targets),
+        "abstained": float(judged == "abstained"),
+    }
+    if not {*map(normalize_or_keep, previous)} <= {*map(normalize_or_keep, targets)}:
+        row_marks["outdated"] = float(judged == "outdated")
+    if later:
+        row_marks["early"] = float(judged == "early")
+    return row_marks

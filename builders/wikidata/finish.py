@@ -22,6 +22,7 @@ import duckdb
 from factdrift.builders.core import duck
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import fresh_folder
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.schema import ROW_GROUP
 from factdrift.builders.core.seals import sealed, unsealed
@@ -91,8 +92,7 @@ def finish(
     """
     scratch = scratch or out / "build"
     temporary_folder = out / ".tables.tmp"
-    shutil.rmtree(temporary_folder, ignore_errors=True)
-    temporary_folder.mkdir(parents=True)
+    fresh_folder(temporary_folder)
     counts: Counter[str] = Counter()
     for part_summary in read_parts(parts_folder):
         counts.update(part_summary.counts)

@@ -17,6 +17,7 @@ import msgspec
 import zstandard
 
 from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.core.files import fresh_folder
 from factdrift.builders.core.seals import first_damage, write_checksums
 from factdrift.builders.rows import Dropped, Rank
 
@@ -139,8 +140,7 @@ def write_part(
     adds them up over all parts.
     """
     part_folder, temporary_folder = parts_folder / part_name, parts_folder / f".{part_name}.tmp"
-    shutil.rmtree(temporary_folder, ignore_errors=True)
-    temporary_folder.mkdir(parents=True)
+    fresh_folder(temporary_folder)
     for table_name in {table_name for packed_tables in tables for table_name in packed_tables}:
         table_bytes = b"".join([packed_tables.get(table_name, b"") for packed_tables in tables])
         (temporary_folder / f"{table_name}.json.zst").write_bytes(table_bytes)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors
+from factdrift.builders.core.files import clear_place, disk_errors
 from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.parallel import AHEAD, ordered_map
 from factdrift.builders.core.seals import sealed
@@ -194,9 +194,8 @@ def _blocks_of(
         advance(shard.position() - position_before)
     shard_summary = {"blocks": cutter.number, "unclosed": cutter.opened and not cutter.closed}
     summary_path = dump_reading.parts / f"shard-{file_number:06}.json"
-    temporary_path = summary_path.with_suffix(
-        f".{dump_reading.share.place}.tmp"
-    )  # shares may end at the same time
+    # shares may end at the same time
+    temporary_path = clear_place(summary_path.with_suffix(f".{dump_reading.share.place}.tmp"))
     temporary_path.write_text(json.dumps(sealed(shard_summary)), "utf-8")
     temporary_path.replace(summary_path)
 

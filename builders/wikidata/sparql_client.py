@@ -16,6 +16,7 @@ from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
 from factdrift.builders.core.addresses import parse_address, without_credentials
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import clear_place
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.http import (
     CutShortError,
@@ -319,7 +320,7 @@ class Pager:
                     self._sizes[query_template.name] = page_size + max(1, largest_size // 20)
                     path.parent.mkdir(parents=True, exist_ok=True)
                     page_json = msgspec.json.encode(CachedPage(asked_ids, msgspec.Raw(answer_json)))
-                    temporary_path = path.with_name(f"{path.name}.{os.getpid()}.part")
+                    temporary_path = clear_place(path.with_name(f"{path.name}.{os.getpid()}.part"))
                     temporary_path.write_bytes(gzip.compress(page_json, 6, mtime=0))
                     temporary_path.replace(path)
                     return AnswerPage(asked_ids, rows)

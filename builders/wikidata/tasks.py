@@ -184,7 +184,9 @@ def read_share(code_digest: str, pickled_task: bytes) -> str:
         if not parts_folder.is_dir():
             hint = "--out names a folder that every node has under the same path, and may write to"
             raise UserError("a node does not see this folder", where=parts_folder, hint=hint)
-        progress_note = (parts_folder / f".share-{dump_reading.share.place:06}").open("ab")
+        note_path = parts_folder / f".share-{dump_reading.share.place:06}"
+        note_handle = os.open(note_path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        progress_note = os.fdopen(note_handle, "ab")
         with (
             disk_errors(parts_folder),
             progress_note,

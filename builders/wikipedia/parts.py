@@ -14,6 +14,7 @@ import numpy as np
 
 from factdrift.builders.core.compressed import pieces
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import clear_place
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.limits import OverLimitError, check_paragraphs
 from factdrift.builders.core.seals import sealed, unsealed
@@ -118,7 +119,7 @@ class _PartWriter:
         self.redirects: list[tuple[int, int, str]] = []
         self.found: list[tuple[int, int, int, int, int]] = []
         self.offset = 0
-        self.file = self.path.with_suffix(".pages").open("wb")
+        self.file = clear_place(self.path.with_suffix(".pages")).open("wb")
 
     def _xml_pages(self) -> Iterator[PageBytes]:
         """Return the pages of XML that begin in the unit.
@@ -266,12 +267,12 @@ class _PartWriter:
             ),
             "found": np.array(self.found, np.uint64).reshape(-1, 5),
         }
-        np.savez(self.path.with_suffix(".npz"), **arrays)
+        np.savez(clear_place(self.path.with_suffix(".npz")), **arrays)
         page_count = len(self.articles) + len(self.redirects) + self.others
         checksums = {ending: file_sha256(self.path.with_suffix(ending)) for ending in _ENDINGS}
         summary = PagePartSummary(
             page_count, self.unit.within, self.dropped, self.templates, checksums
         )
-        temporary_path = self.path.with_suffix(".tmp")
+        temporary_path = clear_place(self.path.with_suffix(".tmp"))
         temporary_path.write_bytes(msgspec.json.encode(sealed(msgspec.to_builtins(summary))))
         temporary_path.replace(self.path.with_suffix(".json"))

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.limits import check_page_text
+from factdrift.builders.core.outside_tables import bounded_batches
 from factdrift.builders.core.records import (
     BadValueError,
     decode_record,
@@ -93,7 +94,7 @@ def parquet_rows(path: Path, row_groups: list[int], rows_before: int) -> Iterato
                 for column in table.schema_arrow.names
                 if column in PageRecord.__struct_fields__
             ]
-            for batch in table.iter_batches(_BATCH, row_groups=row_groups, columns=column_names):
+            for batch in bounded_batches(table, path, _BATCH, column_names, row_groups):
                 for row in plain_rows(batch):
                     row_number += 1
                     yield row_number, row

@@ -120,8 +120,10 @@ def _shows_other_than_text(arguments: Mapping[str, str], unnamed: Sequence[str])
     first, *others = unnamed
     if not others:
         return False
-    are_numbers = _NUMBER.fullmatch(first) and _NUMBER.fullmatch(others[0])
-    return bool(are_numbers or (not _NUMBER.fullmatch(first) and _YEAR.fullmatch(others[-1])))
+    if _NUMBER.fullmatch(first):
+        return _NUMBER.fullmatch(others[0]) is not None
+    # Authors are named by surname: `{{team|Leeds United|1990}}` is no note.
+    return _YEAR.fullmatch(others[-1]) is not None and not any(" " in name for name in unnamed[:-1])
 
 
 def _measure(values: Sequence[str]) -> str:

@@ -194,11 +194,14 @@ class _Table:
 
     def __init__(self, repeats: RepeatBudget) -> None:
         self.cells: list[tuple[str, str]] = []
+        self.more_of_last: list[str] = []
+        """Lines that go on with the last cell; they are joined once, when the cell ends."""
         self.spanning: dict[int, tuple[int, str]] = {}
         self.repeats = repeats
 
     def add(self, line: str) -> None:
         """A line that begins with `|` or `!`: one cell or several."""
+        self._end_cell()
         cells_text = line[1:]
         cell_parts = _CELLS.split(cells_text.replace("!!", "||") if line[0] == "!" else cells_text)
         for part in cell_parts:
@@ -218,12 +221,18 @@ class _Table:
     def more(self, line: str) -> None:
         """A line that goes on with the last cell."""
         if self.cells and line.strip():
-            attributes, text = self.cells[-1]
             between = BREAK if line[0] in _LIST_MARKS else " "
-            self.cells[-1] = attributes, text + between + line.lstrip(_LIST_MARKS)
+            self.more_of_last += [between, line.lstrip(_LIST_MARKS)]
+
+    def _end_cell(self) -> None:
+        if self.more_of_last:
+            attributes, text = self.cells[-1]
+            self.cells[-1] = attributes, "".join([text, *self.more_of_last])
+            self.more_of_last = []
 
     def row(self) -> str:
         """The row so far, as one line; the next one begins."""
+        self._end_cell()
         cells, self.cells = self.cells, []
         if not cells:
             return ""

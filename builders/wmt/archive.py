@@ -15,6 +15,7 @@ from factdrift.builders.core.compressed import Compressed
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
 from factdrift.builders.core.limits import LONGEST_LINE
+from factdrift.builders.core.outside_tables import bounded_batches
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.records import json_line, plain_rows, without_mark
@@ -159,7 +160,7 @@ def _parquet_blocks(path: Path) -> Iterator[LineBlock]:
                 raise _own_id(path)
             column_names = [name for name in ("date", "text", "title") if name in all_columns]
             row_size = path.stat().st_size // max(file.metadata.num_rows, 1)
-            for batch in file.iter_batches(1024, columns=column_names):
+            for batch in bounded_batches(file, path, 1024, column_names):
                 json_lines = b"".join([json_line(row) + b"\n" for row in plain_rows(batch)])
                 yield LineBlock(json_lines, "jsonl", row_size * batch.num_rows)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

@@ -149,7 +149,7 @@ def _json_record(line: bytes) -> tuple[date, str, bytes]:
     """
     try:
         record = _decode_record(line)
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         record = _record_of_other_types(line)
     try:
         article_day = day_value(record.date)

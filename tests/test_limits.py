@@ -1,0 +1,219 @@
+"""Deep, long and many: each reader drops and counts them or tells them in one error, at once."""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from factdrift.annotation.layout import Layout
+from factdrift.builders.core import compressed, limits
+from factdrift.builders.core.compressed import pieces
+from factdrift.builders.core.config import load
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts.relations import Relation
+from factdrift.builders.invariant.trex import read_trex
+from factdrift.builders.recipes.recipe import Recipe
+from factdrift.builders.wikidata.mine import mine
+from factdrift.builders.wikipedia import parts, records, wikitext
+from factdrift.builders.wikipedia.read import read_pages
+from factdrift.builders.wmt.index import index_archive
+from factdrift.scoring.predictions import read_predictions
+from tests.annotation_workers import batch_of, submission, take
+
+SECONDS = 5
+"""For one file; the loaded machine of a test run takes five times as long as an idle one."""
+
+# --- YAML -----------------------------------------------------------------------------------------
+
+YAML: dict[str, tuple[str, str]] = {
+    # name: text, message
+    "lists, 500 deep": ("tags: " + "[" * 500 + "]" * 500, "more than 50 deep"),
+    "lists, 200,000 deep": ("[" * 200_000, "more than 50 deep"),
+    "mappings, 200,000 deep": ("{a: " * 200_000, "more than 50 deep"),
+    "indented, 500 deep": ("".join(" " * n + "a:\n" for n in range(500)), "more than 50 deep"),
+    "items of items": ("- " * 100_000, "more than 50 deep"),
+    "keys of keys": ("? " * 100_000, "more than 50 deep"),
+    "a whole number of 5,000 digits": ("version: " + "1" * 5000, "more than 300 digits"),
+    "a broken number of 5,000 digits": ("version: 1." + "1" * 5000, "more than 300 digits"),
+    "a number in a list": ("tags:\n- " + "9" * 400, ":2: a number with more than 300 digits"),
+    "five megabytes": ("#" * (5 << 20), "no more than 1,048,576 are read"),
+    "thousands of unknown fields": (
+        "".join(f"a{n}: 1\n" for n in range(20_000)),
+        "more mistakes",
+    ),
+}
+
+
+@pytest.mark.parametrize("model", [Recipe, Relation, Layout])
+@pytest.mark.parametrize("name", YAML)
+def test_yaml_is_refused_at_once(name: str, model: type[Any], tmp_path: Path) -> None:
+    text, message = YAML[name]
+    path = tmp_path / "a.yaml"
+    path.write_text(text, "utf-8")
+    start = process_time()
+    with pytest.raises(UserError) as error:
+        load(path, model)
+    assert process_time() - start < SECONDS
+    assert message in str(error.value) and "a.yaml" in str(error.value)
+    assert len(str(error.value).splitlines()) <= limits.MOST_MISTAKES + 1
+
+
+def test_the_files_of_the_project_are_far_below_the_limits() -> None:
+    root = Path(__file__).resolve().parents[1]
+    for path in [*root.glob("builders/**/*.yaml"), *root.glob("templates/*.yaml")]:
+        assert path.stat().st_size * 10 < limits.LARGEST_YAML
+
+
+# --- JSON -----------------------------------------------------------------------------------------
+
+VALUES = {
+    "lists, 500 deep": "[" * 500 + "]" * 500,
+    "lists, 200,000 deep": "[" * 200_000 + "]" * 200_000,
+    "objects, 200,000 deep": '{"a":' * 200_000 + "1" + "}" * 200_000,
+    "lists without an end": "[" * 200_000,
+    "a whole number of 5,000 digits": "1" * 5000,
+    "a broken number of 5,000 digits": "0." + "1" * 5000,
+    "a number of a huge exponent": "1e" + "9" * 5000,
+    "a text of a megabyte": json.dumps("x" * (1 << 20)),
+}
+
+
+def _pages(line: bytes, folder: Path) -> None:
+    (folder / "pages.jsonl").write_bytes(line + b'\n{"title": "Good", "text": "Good text."}\n')
+    read_pages(folder / "pages.jsonl", {"Good": "Q1"}, folder / "out")
+    assert pq.read_table(folder / "out/pages.parquet")["title"].to_pylist() == ["Good"]
+
+
+def _news(line: bytes, folder: Path) -> None:
+    good = b'{"date": "2020-01-05", "text": "It rained."}\n'
+    (folder / "news.jsonl").write_bytes(good + line + b"\n")
+    index_archive(folder / "news.jsonl", folder / "out")
+    kept = pq.read_metadata(folder / "out/articles.parquet").num_rows
+    assert kept + pq.read_metadata(folder / "out/dropped.parquet").num_rows == 2
+
+
+def _trex(line: bytes, folder: Path) -> None:
+    (folder / "t.jsonl").write_bytes(line + b"\n")
+    (folder / "out").mkdir()
+    read_trex([folder / "t.jsonl"], ["P1"], folder / "out")
+    dropped = pq.read_table(folder / "out/dropped.parquet")["reason"].to_pylist()
+    assert dropped in (["bad_line"], ["other_relation"])
+
+
+def _predictions(line: bytes, folder: Path) -> None:
+    (folder / "p.jsonl").write_bytes(b'{"id": "a", "prediction": "A"}\n' + line + b"\n")
+    try:
+        assert sum(batch.num_rows for batch in read_predictions(folder / "p.jsonl")) == 2
+    except UserError as error:
+        assert "p.jsonl:2: " in str(error)
+
+
+def _results(line: bytes, folder: Path) -> None:
+    batch = batch_of(folder, rows=3, number=3)
+    good = json.dumps(submission(batch, "w1", 0)).encode()
+    (folder / "r.jsonl").write_bytes(good + b"\n" + line + b"\n")
+    report = take(folder, folder / "r.jsonl")
+    assert report.taken == 1 and sum(report.refused.values()) == 1
+
+
+def _dump(line: bytes, folder: Path) -> None:
+    good = b'{"id": "Q2", "type": "item", "claims": {}, "labels": {}, "sitelinks": {}}\n'
+    (folder / "20260202.json").write_bytes(good + line + b"\n")
+    mined = mine(folder / "20260202.json", folder / "out", snapshot="2026-02-02")
+    counts = mined.counts["counts"]
+    assert counts.get("items", 0) + counts.get("malformed_line", 0) == 2
+
+
+READERS: dict[str, tuple[Callable[[bytes, Path], None], str]] = {
+    "pages": (_pages, '{"title": "Bad", "text": "Bad text.", "page": <>}'),
+    "pages, another field": (_pages, '{"title": "Bad", "text": "Bad text.", "more": <>}'),
+    "news": (_news, '{"date": "2020-01-05", "text": <>}'),
+    "days of news": (_news, '{"date": <>, "text": "It rained."}'),
+    "T-REx": (_trex, '{"sub_uri": "Q1", "sub_label": <>, "predicate_id": "P1"}'),
+    "predictions": (_predictions, '{"id": "b", "prediction": <>}'),
+    "scores": (_predictions, '{"id": "b", "scores": {"A": <>}}'),
+    "results": (_results, '{"format": "factdrift-submission/1", "batch": <>}'),
+    "the dump": (_dump, '{"id": "Q1", "type": "item", "claims": <>, "labels": {}}'),
+    "the dump, another field": (_dump, '{"id": "Q1", "type": "item", "ns": <>, "labels": {}}'),
+}
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("reader", READERS)
+def test_deep_and_long_values_of_json(reader: str, value: str, tmp_path: Path) -> None:
+    """A line of them is dropped, refused or read; the lines beside it are read."""
+    read, line = READERS[reader]
+    start = process_time()
+    read(line.replace("<>", VALUES[value]).encode(), tmp_path)
+    assert process_time() - start < SECONDS
+
+
+# --- Lengths --------------------------------------------------------------------------------------
+
+
+def test_a_page_that_is_longer_than_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its text, one of its paragraphs and what its tables repeat are counted by one reason."""
+    monkeypatch.setattr(limits, "LONGEST_PAGE_TEXT", 10_000)
+    monkeypatch.setattr(limits, "LONGEST_PARAGRAPH", 5_000)
+    spans = "{|\n" + "|-\n|rowspan=999|a\n" * 300 + "|}"
+    monkeypatch.setattr(limits, "MOST_REPEATED", 20_000)
+    page_lines = [
+        {"title": "Good", "text": "Good text."},
+        {"title": "Long", "text": "long text\n" * 2000},
+        {"title": "Long source", "wikitext": "long text\n" * 2000},
+        {"title": "Long line", "text": "long text " * 600},
+        {"title": "Long list", "paragraphs": ["long text " * 400] * 3},
+        {"title": "Long table", "wikitext": spans},
+    ]
+    path = tmp_path / "pages.jsonl"
+    path.write_text("\n".join(map(json.dumps, page_lines)) + "\n", "utf-8")
+    wanted = {str(row["title"]): f"Q{n}" for n, row in enumerate(page_lines, 1)}
+    read_pages(path, wanted, tmp_path / "out")
+    assert pq.read_table(tmp_path / "out/pages.parquet")["title"].to_pylist() == ["Good"]
+    drops = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
+    details = [drop["detail"] for drop in drops if drop["reason"] == "too_long"]
+    assert len(details) == 5
+    assert "repeat more than 20,000 characters" in details[4]
+
+
+def test_an_article_that_is_longer_than_any(tmp_path: Path) -> None:
+    path = tmp_path / "news.jsonl"
+    texts = ["It rained.", "It rained. " * (limits.LONGEST_ARTICLE // 10)]
+    rows = [json.dumps({"date": "2020-01-05", "text": text}) for text in texts]
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+    index_archive(path, tmp_path / "out")
+    drops = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
+    assert [(drop["reason"], drop["item"]) for drop in drops] == [("too_long", "news.jsonl:2")]
+
+
+@pytest.mark.parametrize("packing", ["gz", "bz2", "zst"])
+def test_a_file_that_unpacks_to_far_more_than_its_size(
+    packing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told after as much as any file may unpack to."""
+    import bz2
+    import gzip
+
+    import pyarrow as pa
+
+    monkeypatch.setattr(limits, "UNPACKED_FREELY", 4 << 20)
+    data = b"\0" * (16 << 20)
+    path = tmp_path / f"bomb.{packing}"
+    with suppress(KeyError):
+        path.write_bytes({"gz": gzip.compress, "bz2": bz2.compress}[packing](data))
+    if packing == "zst":
+        path.write_bytes(pa.compress(data, "zstd", asbytes=True))
+    with pytest.raises(UserError, match="unpacks to more than 300 times"):
+        for _ in pieces(path):
+            pass
+
+
+def test_all_readers_take_their_limits_from_one_module() -> None:
+    assert compressed.check_unpacked is limits.check_unpacked
+    assert wikitext.check_page_text is records.check_page_text is limits.check_page_text
+    assert parts.check_paragraphs is limits.check_paragraphs
