@@ -17,7 +17,10 @@ def score(
     release: Annotated[Path, typer.Argument(help="A release folder; for a run, one of beir.")],
     *,
     predictions: Annotated[
-        Path | None, typer.Option(help="JSON lines (also .gz, .zst) or Parquet: id and prediction.")
+        Path | None,
+        typer.Option(
+            help="JSON lines, JSON, CSV or Parquet of id and prediction, or a harness's logs."
+        ),
     ] = None,
     run: Annotated[
         Path | None,

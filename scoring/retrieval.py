@@ -246,7 +246,7 @@ def _judged(qrels_file: Path) -> Judged:
 
 def _lines(text_file: Path) -> Iterator[tuple[int, str]]:
     try:
-        with text_file.open(encoding="utf-8") as file:
+        with text_file.open(encoding="utf-8-sig") as file:
             for line_number, line in enumerate(file, 1):
                 if line.strip():
                     yield line_number, line.rstrip("\n")

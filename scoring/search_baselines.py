@@ -167,7 +167,7 @@ def beir_records(records_file: Path) -> Iterator[dict[str, Any]]:
     if not records_file.is_file():
         hint = "factdrift export RELEASE --format beir makes such a folder"
         raise UserError("no such file", where=display_path(records_file), hint=hint)
-    with records_file.open(encoding="utf-8") as file:
+    with records_file.open(encoding="utf-8-sig") as file:
         for line_number, record_line in enumerate(file, 1):
             try:
                 beir_record = json.loads(record_line)

@@ -24,9 +24,17 @@ EXAMPLES = [
     ("scoring.results", "_PATH", "/home/me", "acme/m-1"),
     ("scoring.results", "_PATH", "C:\\me", "Answer:"),
     ("scoring.metrics", "_ROUGE_WORD", "The 2nd", "É!"),
+    ("builders.core.text_files", "_HALF_CHARACTER", "a\udce9", "é"),
 ]
 WHOLE_EXAMPLES = [
     # module, pattern, a text that it is, a text that it is not
+    (
+        "scoring.harness_logs",
+        "_SAMPLES",
+        "samples_a-b-2021_2026-11-27T07-14-05.648.jsonl",
+        "results_2026-11-27T07-14-05.648.json",
+    ),
+    ("builders.core.text_files", "_SEPARATOR_LINE", '"sep=;"\r\n', "sep=;;"),
     ("builders.release.publish", "_SPLIT", "2021Q3", "all-time"),
     ("builders.release.publish", "_PERIOD", "2021M07", "test"),
     ("builders.release.version", "_VERSION", "2.10.3", "v1.0.0"),

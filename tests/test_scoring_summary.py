@@ -6,7 +6,7 @@ from factdrift.scoring.score import Mean
 from factdrift.scoring.summary import verdict_shares
 
 
-def mean_of(metric: str, n: int, mean: float) -> Mean:
+def row(metric: str, n: int, mean: float) -> Mean:
     return Mean("d", "c", None, "all", "all", metric, n, mean, None, None)
 
 
@@ -14,12 +14,12 @@ def mean_of(metric: str, n: int, mean: float) -> Mean:
     ("means", "shares"),
     [
         # a memory that keeps what it heard last: 49.8, 8.0 and 54.3 % of different rows
-        ([mean_of("exact_match", 600, 0.498333), mean_of("outdated", 500, 0.08), mean_of("early", 481, 0.542620),
-          mean_of("abstained", 600, 0)], (299, 40, 0, 0, 261)),
-        ([mean_of("accuracy", 10, 0.5), mean_of("outdated", 4, 0.5), mean_of("abstained", 10, 0)],
+        ([row("exact_match", 600, 0.498333), row("outdated", 500, 0.08),
+          row("early", 481, 0.542620), row("abstained", 600, 0)], (299, 40, 0, 0, 261)),
+        ([row("accuracy", 10, 0.5), row("outdated", 4, 0.5), row("abstained", 10, 0)],
          (5, 2, 3, 0, 0)),
         # some rows were chosen from, others answered in writing
-        ([mean_of("exact_match", 6, 0.5), mean_of("accuracy", 4, 0.25), mean_of("abstained", 10, 0.1)],
+        ([row("exact_match", 6, 0.5), row("accuracy", 4, 0.25), row("abstained", 10, 0.1)],
          (4, 0, 5, 1, 0)),
     ],
 )  # fmt: skip

@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from factdrift.annotation.layout import Layout
@@ -20,6 +21,7 @@ from factdrift.builders.core.compressed import pieces
 from factdrift.builders.core.config import load
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.relations import Relation
+from factdrift.builders.invariant.trex import read_trex
 from factdrift.builders.recipes.recipe import Recipe
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikipedia.read import read_pages
@@ -33,6 +35,9 @@ _SECONDS = 300
 _TOKENS = (
     *(b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\r", b"\t", b"\xe2\x80\xa8"),
     *(b"\\ud800", b"\\u0000", b"[" * 3000, b"a" * 70_000, b"9" * 400, b"\n"),
+    # deep, long and many: over the limits of `builders.core.limits`
+    *(b"[" * 100_000, b'{"a":' * 20_000, b"9" * 5000, b"." * 60_000, b"a" * 1_000_000),
+    *(b"{{" * 20_000, b"&lt;!--" * 9000, b'|-\n|rowspan="99999"|a\n' * 900, b"{a: " * 20_000),
     *rb"""\ " ' { } [ ] , : < > & <!-- ]]> 1e999 -1 NaN null true ../../ =cmd| ${x} %s%n""".split(),
     *b"[[ ]] {{ }} {| |} |- | = == ''' '' &lt;ref&gt; &lt;/ref&gt; &lt;!-- --&gt; {{{ }}}".split(),
     *b"&lt;nowiki&gt; &lt;math&gt; &lt;table&gt; [http:// # ; ---- __TOC__ #REDIRECT".split(),
@@ -146,6 +151,80 @@ def _archive(random: Random, number: int, folder: Path) -> Losses:
     )
     if kept_count + dropped_count != number:
         yield f"of {number} lines {kept_count} are kept and {dropped_count} dropped"
+
+
+def _news_records() -> list[bytes]:
+    """The sample news as JSON lines."""
+    records = []
+    for line in _sample("news/*.gz").splitlines():
+        day, _, text = line.split(b"\t")
+        row = {"date": day.decode(), "text": base64.b64decode(text).decode(), "title": "News"}
+        records.append(json.dumps(row).encode())
+    return records
+
+
+def _news_lines(random: Random, number: int, folder: Path) -> Losses:
+    """JSON lines of news: kept, or dropped with a reason."""
+    path = folder / "news.jsonl"
+    written = mixed(random, number, _news_records(), path)
+    index_archive(path, folder / "out")
+    kept_count, dropped_count = (
+        pq.read_metadata(folder / "out" / name).num_rows for name in TABLES
+    )
+    if not len(written) <= kept_count + dropped_count <= number:
+        yield f"of {len(written)} lines {kept_count} are kept and {dropped_count} dropped"
+
+
+def _trex_lines(random: Random, number: int, folder: Path) -> Losses:
+    """JSON lines of T-REx, made of the facts of the sample: kept, or dropped with a reason."""
+    good = [
+        {
+            "sub_uri": f"Q{n}",
+            "sub_label": f"Name {n}",
+            "predicate_id": "P19",
+            "obj_uri": "Q90",
+            "obj_label": "Paris",
+            "evidences": [{"masked_sentence": "x"}],
+        }
+        for n in range(1, 40)
+    ]
+    path = folder / "P19.jsonl"
+    written = mixed(random, number, [json.dumps(fact).encode() for fact in good], path)
+    out = folder / "out"
+    out.mkdir()
+    read_trex([path], ["P19"], out)
+    read_count = pq.read_metadata(out / "trex.parquet").num_rows
+    dropped_count = pq.read_metadata(out / "dropped.parquet").num_rows
+    if read_count + dropped_count != len(written):
+        yield f"of {len(written)} lines {read_count} are read and {dropped_count} dropped"
+
+
+def _tables(random: Random, number: int, folder: Path) -> Losses:
+    """Parquet with changed bytes: read, or told with the file's name."""
+    news = [json.loads(line) for line in _news_records()[:200]]
+    pages = [{"title": f"Page {n}", "text": row["text"]} for n, row in enumerate(news)]
+    answers = [{"id": f"r{n}", "prediction": row["title"]} for n, row in enumerate(news)]
+    for table_name, rows, read in (
+        ("news.parquet", news, _read_news),
+        ("pages.parquet", pages, _read_page_table),
+        ("p.parquet", answers, lambda path: [*read_predictions(path)]),
+    ):
+        path = folder / table_name
+        pq.write_table(pa.Table.from_pylist(rows), path)
+        whole = path.read_bytes()
+        for _ in range(number):
+            path.write_bytes(bitten(random, whole))
+            with _naming(table_name):
+                read(path)
+    yield from ()
+
+
+def _read_news(path: Path) -> None:
+    index_archive(path, path.parent / "out")
+
+
+def _read_page_table(path: Path) -> None:
+    read_pages(path, [("Page 0", "Q1")], path.parent / "out")
 
 
 def _pages() -> tuple[bytes, list[bytes]]:
@@ -269,5 +348,8 @@ _READERS: dict[str, tuple[int, Callable[[Random, int, Path], Losses]]] = {
     "results of annotators": (200, _results),
     "lines of predictions": (2_000, _predictions),
     "recipes, templates and layouts": (40, _yaml),
+    "JSON lines of news": (2_000, _news_lines),
+    "lines of T-REx": (1_000, _trex_lines),
+    "Parquet of news, pages and predictions": (30, _tables),
 }
 """How many lines a case gives each reader, and what finds the losses."""

@@ -46,6 +46,9 @@ MOST_MISTAKES = 50
 LONGEST_NUMBER = 300
 """Digits of a whole number. Python itself refuses 4,300 with a message about its own settings; a
 number of more than 309 digits is none that a computer calculates with."""
+LONGEST_REPLY = 10_000
+"""Characters of what a model writes, without its reasoning, that are read: a question or an answer
+has 300 at most, and may stand behind an introduction."""
 MOST_REPEATED = 1 << 20
 """Characters of table cells that are shown again because they span rows, for one page. A page of
 2 MB with long tables repeats a tenth of that; a few cells with `rowspan=999` repeat gigabytes."""

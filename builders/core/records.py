@@ -44,7 +44,10 @@ _EXACT = 1 << 53
 _MOST_BITS = 1000
 # the magnitudes of a number that is a moment: seconds, milliseconds, micro- and nanoseconds since
 # 1970, from 1973 on; a smaller number is no moment, because it could be anything
-_MOMENT_UNITS = ((10**8, 1), (10**11, 10**3), (10**14, 10**6), (10**17, 10**9))
+_MOMENT_UNITS: tuple[tuple[int, int], ...] = (
+    *((10**8, 1), (10**11, 10**3)),
+    *((10**14, 10**6), (10**17, 10**9)),
+)
 _HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
 _KINDS = {bool: "a truth value", list: "a list", tuple: "a list", dict: "an object"}
 Fault = Literal["bad_utf8", "bad_json", "no_record", "bad_value"]

@@ -125,7 +125,7 @@ def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Completion | Non
     for path in sorted(folder.glob("*.jsonl")):
         if path.name.startswith("requests-"):
             continue
-        with path.open(encoding="utf-8") as result_file:
+        with path.open(encoding="utf-8-sig") as result_file:
             for line_number, line in enumerate(result_file, 1):
                 if line.strip():
                     yield _result(line, path, line_number, usage)

@@ -14,6 +14,7 @@ from factdrift.builders.core.config import Loc, Strict, did_you_mean, load, mist
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import RecipePath, resource
 from factdrift.builders.core.hashing import digest
+from factdrift.builders.core.limits import LONGEST_REPLY
 from factdrift.builders.generate.protocol import (
     Kind,
     OnResult,
@@ -386,7 +387,7 @@ def parse_reply(model_text: str, prompts: Prompts, *, question: bool) -> Result:
     Reasons: `empty`, `cut_off`, `html`, `refusal`, `too_long`; `no_question` where it has to be a
     question. Reasoning and prefaces are removed; the text may be JSON, requested or not.
     """
-    visible_text = strip_reasoning(model_text)
+    visible_text = strip_reasoning(model_text)[:LONGEST_REPLY]
     json_text = _field(_json(visible_text), "question" if question else "answer")
     layout = (prompts.generate if question else prompts.answer).layout
     reply_lines = _lines(visible_text if json_text is None else json_text, layout)
