@@ -38,8 +38,8 @@ def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
 
     The releases must have the same bytes with another hash seed and number of processes, and must
     agree with their manifests. Their rows must have what is needed to prompt a model and to score
-    its answers. Each reason to drop a row must have a sentence on the card. `recipe` is a path, or the name of a dataset in an installed package. `folder` is
-    an empty folder to work in.
+    its answers. Each reason to drop a row must have a sentence on the card. `recipe` is a path, or
+    the name of a dataset in an installed package. `folder` is an empty folder to work in.
     """
     releases = [
         open_release(_built(recipe, folder / seed, seed, jobs)) for seed, jobs in _BUILD_SETTINGS

@@ -32,7 +32,7 @@ class Fault:
     def heard(self, event: str, arguments: tuple[Any, ...]) -> None:
         """An audit hook: Python calls it before it opens, renames, makes or removes a file."""
         if _EVENTS is None:  # the program has ended, and Python has cleared its modules
-            return  # type: ignore[unreachable]
+            return
         if event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR):
             self.call("open", arguments[0])
         elif event in _EVENTS:

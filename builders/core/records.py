@@ -150,7 +150,7 @@ def _number_text(value: float | Decimal) -> str:
         return str(value)
     if not math.isfinite(value):
         raise BadValueError("bad_value", f"{value}, not a text")
-    if value == int(value) and abs(value) <= _EXACT:
+    if value == int(value) and -_EXACT <= value <= _EXACT:
         return str(int(value))
     return format(Decimal(repr(value)) if isinstance(value, float) else value, "f")
 
