@@ -142,20 +142,26 @@ def _question(item_fields: Fields) -> dict[str, Any]:
         )
         return _marked(article, chosen, answer, careful_answer["asks"], careful_answer["gap"])
     for question, answer in pairs:
-        asked_words = {
-            word for word in split_words(question)[1:] if word[0].isupper() or word[0].isdigit()
-        }
-        lines = [text_line for text_line in article.split("\n")[1:] if answer in text_line]
-        lines = [
-            text_line
-            for text_line in lines
-            if asked_words <= {*split_words(text_line)} and not _OLD.search(text_line)
-        ]
+        lines = _stating_lines(article, question, answer)
         if lines and lines[0].count(answer) == 1:
             cloze = dated(lines[0], item_fields["article_day"]).replace(answer, "[BLANK]", 1)
             if cloze.count("[BLANK]") == 1 and "?" not in cloze:
                 return _marked(article, question, answer, question, cloze)
     return {"question": "none"}
+
+
+def _stating_lines(article: str, question: str, answer: str) -> list[str]:
+    """The lines of an article with the answer and all names and numbers of the question."""
+    asked_words = {
+        word for word in split_words(question)[1:] if word[0].isupper() or word[0].isdigit()
+    }
+    return [
+        text_line
+        for text_line in article.split("\n")[1:]
+        if answer in text_line
+        and asked_words <= {*split_words(text_line)}
+        and not _OLD.search(text_line)
+    ]
 
 
 def _marked(article: str, question: str, answer: str, edited: str, cloze: str) -> dict[str, Any]:

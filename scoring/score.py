@@ -140,11 +140,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
     rows without a prediction in a split that has some, unless `partial`.
     """
     description = predictions.read_about(score_options.file)
-    model_name = (
-        score_options.model
-        or (description.name if description else predictions.model_of_logs(score_options.file))
-        or _stem(score_options.file)
-    )
+    model_name = _model_name(score_options, description)
     with read_questions(
         score_options.release, score_options.configs, score_options.cutoff
     ) as questions:
@@ -198,6 +194,14 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
             }
             _write(scores_folder, score_summary, questions, metrics)
     return Scores(scores_folder, score_summary, mean_table)
+
+
+def _model_name(
+    score_options: ScoreOptions, description: predictions.PredictionsAbout | None
+) -> str:
+    """The name of the model: the option's, else the file's own, else that of the file."""
+    stated_name = description.name if description else predictions.model_of_logs(score_options.file)
+    return score_options.model or stated_name or _stem(score_options.file)
 
 
 def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str, int]:

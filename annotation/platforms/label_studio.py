@@ -541,31 +541,39 @@ def _span_place(span_value: ControlValue, field_text: str) -> tuple[int, int] | 
     do not hold the quoted words are read as the browser's. Failing that, words that stand once in
     it are found by themselves.
     """
-    span_start, span_end = span_value.start or 0, span_value.end or 0
+    stated_place = span_value.start or 0, span_value.end or 0
     quoted_text = span_value.text if isinstance(span_value.text, str) else None
-    own_places = [(span_start, span_end)]
-    is_counted_twice = quoted_text is not None and max(field_text, default="") > "\uffff"
-    if is_counted_twice:
-        code_units = field_text.encode("utf-16-le", "surrogatepass")
-        before_units, inner_units = code_units[: 2 * span_start], code_units[: 2 * span_end]
-        own_places.append(
-            (
-                len(before_units.decode("utf-16-le", "ignore")),
-                len(inner_units.decode("utf-16-le", "ignore")),
-            )
-        )
-    for place_start, place_end in own_places:
-        marked = field_text[place_start:place_end]
-        is_there = place_end <= len(field_text) and marked.strip() != ""
-        if is_there and quoted_text in (None, marked):
-            return place_start, place_end
-        if is_there and _visible_text(marked) == _visible_text(quoted_text or ""):
-            return place_start, place_end
-    can_be_found = is_counted_twice and span_start < span_end and (quoted_text or "").strip() != ""
-    if can_be_found and quoted_text and field_text.count(quoted_text) == 1:
+    if _holds_words(field_text, stated_place, quoted_text):
+        return stated_place
+    if quoted_text is None or max(field_text, default="") <= "\uffff":
+        return None
+    browser_place = _from_code_units(field_text, stated_place)
+    if _holds_words(field_text, browser_place, quoted_text):
+        return browser_place
+    is_span = stated_place[0] < stated_place[1] and quoted_text.strip() != ""
+    if is_span and field_text.count(quoted_text) == 1:
         word_start = field_text.index(quoted_text)
         return word_start, word_start + len(quoted_text)
     return None
+
+
+def _from_code_units(field_text: str, place: tuple[int, int]) -> tuple[int, int]:
+    """A place that a browser counted in units of UTF-16, in code points."""
+    code_units = field_text.encode("utf-16-le", "surrogatepass")
+    place_start, place_end = (
+        len(code_units[: 2 * boundary].decode("utf-16-le", "ignore")) for boundary in place
+    )
+    return place_start, place_end
+
+
+def _holds_words(field_text: str, place: tuple[int, int], quoted_text: str | None) -> bool:
+    """Whether a text has words at a place, and these ones where some are quoted."""
+    marked = field_text[slice(*place)]
+    if place[1] > len(field_text) or not marked.strip():
+        return False
+    return quoted_text in (None, marked) or _visible_text(marked) == _visible_text(
+        quoted_text or ""
+    )
 
 
 def _visible_text(shown_text: str) -> str:
