@@ -1,4 +1,4 @@
-"""Makes items of a dataset's rows: what is shown of each, with the text that it leads to."""
+"""Turn rows of a dataset into items for annotators: the fields that are shown, and the article."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

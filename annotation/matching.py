@@ -302,7 +302,10 @@ def read_salt(hits_folder: Path) -> bytes:
 
 
 def check_salt(salt: bytes, judgments_folder: Path) -> None:
-    """`UserError` where the judgments in `out` were made with another salt: all would be new."""
+    """Raise `UserError` if ids of the judgments in a folder were hashed with another salt.
+
+    None of them would be recognised, and every one would count as new.
+    """
     check_path = judgments_folder / ".salt-check"
     salt_hash = hash_id(salt, "check", "", "salt")
     if check_path.is_file() and check_path.read_text("utf-8").strip() != salt_hash:

@@ -46,7 +46,7 @@ _TAKEN_NODES: tuple[type[nodes.Node], ...] = (
     *(nodes.Add, nodes.Sub, nodes.Neg, nodes.Pos, nodes.Concat, nodes.Test),
     *(nodes.Getattr, nodes.Getitem, nodes.Slice, nodes.Call, nodes.Filter),
 )
-# What people call the parts that are not taken.
+# Constructs of Jinja that the template of a layout may not use -> their names in messages.
 _NAMES: Mapping[type[nodes.Node], str] = {
     nodes.Mul: "multiplication",
     nodes.Pow: "a power",

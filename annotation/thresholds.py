@@ -336,7 +336,7 @@ def _dropped_rows(dropped_path: Path) -> Iterator[ScoredRow]:
                 for score_pair in detail_match[1].split():
                     attribute_name, attribute_score = score_pair.split("=")
                     row_scores[attribute_name] = float(attribute_score)
-                # the detail has two digits; the score that dropped the row is stored in full
+                # `detail` rounds scores to two digits; the one that dropped the row is in `score`
                 over_threshold = row["reason"].removeprefix("toxic_")
                 if over_threshold in row_scores and row["score"] is not None:
                     row_scores[over_threshold] = row["score"]

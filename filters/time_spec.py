@@ -31,8 +31,8 @@ def add_time_spec(question: Question, seed: int) -> TimedQuestion:
     Recent questions, questions for a time and questions that say their time stay as they are, but
     for their tense where that time is past. Of the others, half get the article's month and half
     the time since the article; a hash of seed and id decides. Less than a week has no relative
-    time, and the kind is then `none`. Questions about states and offices always get the month:
-    nobody knows who held an office ten years ago to the month, and holders change.
+    time, and the kind is then `none`. A question about a state or an office never gets a relative
+    time, because `ten years ago` does not say which month, and the holder may have changed then.
     """
     question_text, draw = question.question, question.draw
     if own_time := time_in_question(question_text):

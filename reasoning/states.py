@@ -145,11 +145,16 @@ def certain_stretches(segments: ir.Table, gaps: ir.Table, first: date, last: dat
 
 
 def certain_terms(segments: ir.Table, gaps: ir.Table) -> ir.Table:
-    """Return the segments of pairs that have neither gaps nor rivals."""
+    """Return the segments of pairs without gaps and without rivals (segments that may never hold).
+
+    `closed`: its end is stated. `once`: its object has no other segment in the pair. `lasting`: it
+    surely held for `INTERIM` or longer.
+    """
     unsure_pairs = segments.filter(segments.rival).select(*PAIR).union(gaps.select(*PAIR))
     sure_segments = segments.anti_join(unsure_pairs, PAIR).select(segments.columns)
     of_object = ibis.window(group_by=[*PAIR, "object"])
-    # An end of which nothing is known counts as late here; its start is then unknown as well.
+    # Unknown days become the last day of the calendar. Without a known end a segment has no known
+    # start either, so its length is 0, and it is not `lasting`.
     ends, starts = (sure_segments[name].fill_null(LAST_DAY) for name in ("end_first", "start_last"))
     sure_segments = with_calendar_ends(
         sure_segments.mutate(lasting=ends.delta(starts, unit="day") >= INTERIM)

@@ -276,7 +276,8 @@ def run_model(
     option_values = common_settings | server_settings | local_settings
     if model is None:
         del option_values["model"]
-    # by name: typer may bring a click of its own, whose sources are not those of click
+    # `ParameterSource` is compared by name: typer may bundle a click of its own, and members of the
+    # enums of two copies are never equal
     given_options = {
         option_name
         for option_name in option_values

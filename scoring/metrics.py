@@ -258,7 +258,11 @@ def _where(row_condition: str, value_sql: str) -> str:
 
 
 def repeated_words(release_questions: ReleaseQuestions) -> RepeatedWords | None:
-    """The most common answer, where it is more than a tenth of those that the model gave."""
+    """Return the most common answer if the model seems to give it without reading the question.
+
+    That is: it was given at least `_OFTEN` times, as more than a tenth of all answers, and more
+    than twice as often as it would be right. Returns None otherwise.
+    """
     repeated_rows = release_questions.db.execute("""
         WITH often AS (
             SELECT answer, count(*) AS times FROM said

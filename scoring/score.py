@@ -407,7 +407,8 @@ def _means(
     """).fetchall()  # noqa: S608
     value_order = sorted({value for value, *_ in rows}, key=sortable)
     value_places = {value: metric_number for metric_number, value in enumerate(value_order)}
-    # By value and bundle, two numbers for each metric: how many rows have it, and the sum of marks.
+    # Axes: the value of the stratum; the bundle (rows that the bootstrap draws together); then for
+    # each metric the number of rows that have it, and the sum of their scores.
     mean_cells = np.zeros((len(value_order), draw_weights.shape[1], 2 * len(metrics)), np.int64)
     for value, bundle, *cell_numbers in rows:
         mean_cells[value_places[value], bundle] = [number or 0 for number in cell_numbers]

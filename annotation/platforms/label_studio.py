@@ -250,9 +250,9 @@ class LabelStudio(Platform):
             (folder / file_name).write_text(file_text, "utf-8", newline="\n")
 
     def recognises(self, path: Path) -> Recognition:
-        """`SURE` of a JSON file of tasks: those that we made, or others with annotations.
+        """Return `SURE` for a JSON file of Label Studio tasks: ours, or any with annotations.
 
-        Its other exports are recognised, too, so that `read` can say what to export instead.
+        Its other exports are recognised as well, so that `read` can say what to export instead.
         """
         if is_table(path):
             is_sure = {*_TABLE_COLUMNS} <= {*table_columns(path)}

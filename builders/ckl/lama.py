@@ -159,7 +159,7 @@ def _judgment(gold: Gold, until: date) -> ExpertJudgment:
     """The judgment that the experts of a row share; `DropError` where they do not agree."""
     answers, fields_seen = accepted_answers(gold)
     if gold.judgments < _EXPERTS:
-        raise DropError("open")
+        raise DropError("open")  # not all experts have judged it yet
     views = []
     for expert_answers in answers_by_worker(answers):
         views.append(_expert_view(gold, expert_answers, fields_seen, until))
@@ -167,6 +167,8 @@ def _judgment(gold: Gold, until: date) -> ExpertJudgment:
     for view in other_views:
         _check_same_view(first, view)
     new_answer = single_line(fields_seen.get("new_answer")) or ""
+    # `Paris` within `Paris Hilton` may be the same answer in other words, so such a row stays only
+    # where all experts gave the same judgment
     similar = first.old_answer and is_within(first.old_answer, new_answer)
     if similar and gold.agreeing < _EXPERTS:
         detail = f"{first.old_answer!r}, {fields_seen.get('new_answer')!r}"

@@ -125,13 +125,15 @@ class Interval(Generic[Day]):
 
     def overlaps(self, other_interval: "Interval[Day]", days: int = 1) -> Certainty:
         """Whether both held on at least this number of common days."""
-        # Under the worst reading each of the two is as short as it can be, and both lie as far
-        # apart as they can; under the best one all boundaries are outermost.
+        # The overlap reaches from the later start to the earlier end, so it has `days` days if each
+        # pair of a start and an end has. Under the worst reading both intervals are as short and as
+        # far apart as they can be, under the best one all boundaries are outermost. A length of
+        # None is unbounded: never certain, and always possible.
         shortest_lengths = [
             _length(self.start_last, other_interval.end_first),
             _length(other_interval.start_last, self.end_first),
         ]
-        if days > 1:  # else the one day that each of them has is enough
+        if days > 1:  # an interval of one day or more has one day in any case
             shortest_lengths += [
                 _length(term.start_last, term.end_first) for term in (self, other_interval)
             ]

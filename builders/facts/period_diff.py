@@ -88,6 +88,10 @@ def compare(
 ) -> ir.Table:
     """Return the comparisons of neighbouring periods of a window, with equal ones in one row.
 
+    Period t is compared with t+1, and A_t is the set of answers in t. Consecutive periods with the
+    same answers and doubts are a *run*, from `at` to `until`; `previous` is A_t, `before` is
+    A_(t-1), with which t itself was compared, and `now` are the doubts of t+1.
+
     `segments` and `gaps` are those of a `timeline.TimelineTables`, and `window` holds consecutive
     periods, as `ended_periods` returns them. `when_counted` says whether A_t holds what is certain
     on the last day of t, or on any of its days. The undated statements of the relations `doubting`

@@ -523,7 +523,8 @@ def _missing_template_message(missing_id: str, relations: Relations, folder: Pat
     message_lines = [f"{missing_id}: no template in {display_path(folder)}"]
     if near_id:
         message_lines.append(f"did you mean {near_id} ({relations[near_id].label})?")
-    # Only a property id can become a file name; a label that nothing is near to gets no advice.
+    # A new template can be suggested for a property id alone; an unknown label without a similar
+    # one gets no hint.
     if re.match(_PROPERTY, missing_id) and relations:
         model_path = display_path(TEMPLATES / f"{near_id or next(iter(relations))}.yaml")
         own_folder = "FOLDER" if folder == TEMPLATES else display_path(folder)

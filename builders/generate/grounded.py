@@ -408,7 +408,11 @@ class _FactQuestion(NamedTuple):
                 )
 
     def _can_ask(self, wording: _Wording) -> bool:
-        """Whether the name in the sentence is an answer, and the other side tells who is meant."""
+        """Whether the name in the sentence can be an answer that the question identifies.
+
+        Where the answer is the subject, an office identifies it only if the country stands in the
+        office's name or in the sentence.
+        """
         if self.fact.sentence.text[slice(*wording.span)] in _PEOPLES:
             return False  # `British` names the United Kingdom, but answers nothing
         entities = self.known_terms.entities

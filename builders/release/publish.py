@@ -299,17 +299,17 @@ def _room(dataset_folder: Path) -> Iterator[None]:
 def few_splits(table: Table) -> Table:
     """Return the table with at most `MOST_SPLITS` splits: periods are merged to years or decades.
 
-    The rows and their order are the same; a column of theirs says the period. `UserError`: more
-    splits that are no periods.
+    The rows and their order are the same; a column of the rows says the period. Raises `UserError`
+    if too many splits are no periods.
     """
     if len(table.splits) <= MOST_SPLITS:
         return table
     for name_width, name_ending, period_unit in ((4, "", "years"), (3, "0s", "decades")):
         merged_sources: dict[str, list[RowSource]] = {}
         for name, row_source in table.splits.items():
-            joined_splits = _PERIOD.fullmatch(name)
+            period_match = _PERIOD.fullmatch(name)
             merged_sources.setdefault(
-                joined_splits[1][:name_width] + name_ending if joined_splits else name, []
+                period_match[1][:name_width] + name_ending if period_match else name, []
             ).append(row_source)
         if len(merged_sources) <= MOST_SPLITS:
             description = f"{table.description} Splits are {period_unit}, for the periods are many."

@@ -127,7 +127,10 @@ class ModelWriter(Strict):
     def _choose_draws(
         self, draws: Mapping[str, Sequence[rows.Draw]], done_articles: Collection[str]
     ) -> tuple[dict[str, list[rows.Draw]], int]:
-        """The draws that are asked about, by article, and how many there are without a limit."""
+        """Return the draws to write questions for, by article, and their number without a limit.
+
+        A draw is an article with the day on which a question about it is asked.
+        """
         draws_left = {
             article_id: list(article_draws)
             for article_id, article_draws in draws.items()

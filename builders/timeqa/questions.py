@@ -636,7 +636,7 @@ class _Asker:
         )
 
     def drop(self, reason: str, segment_index: int, detail: str | None) -> None:
-        """Add the row of a segment that is not asked about."""
+        """Record a segment that is not asked about, as a dropped row with its reason."""
         segment = self.pair.segments[segment_index]
         item_name = segment.statements[0] if segment.statements else segment.object
         subject_and_relation = segment.subject, segment.relation

@@ -195,7 +195,8 @@ def _plan_reading(
     file_names = list(checksums or [f"{file.name}|{file.stat().st_size}" for file in dump_files])
     if len(file_names) != len(dump_files):
         raise ValueError(f"{len(file_names)} checksums for {len(dump_files)} files")
-    # blocks are known by shard and number
+    # a finished block is recognised by its shard and number alone, so the key covers all that
+    # decides where blocks begin
     parts_key = text_sha256(
         json.dumps([_VERSION, file_names, undated, [tuning.block, tuning.longest]])
     )

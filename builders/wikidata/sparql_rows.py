@@ -104,9 +104,9 @@ def statements_query(relation: str) -> QueryTemplate:
 def entities_query() -> QueryTemplate:
     """`?item ?part ?value`: names, page, counts, kinds, life dates and redirects of these entities.
 
-    Of a date, the part is its property, beside it `?rank ?time ?precision ?calendar`.
+    For a date, `?part` is its property, and `?rank ?time ?precision ?calendar` are bound as well.
 
-    Counts stand on the item (query service) or on its document (as Wikibase writes them).
+    The query service attaches the counts to the item, and Wikibase's RDF to the item's document.
     """
     part_patterns = {
         "label": '?item rdfs:label ?value . FILTER(LANG(?value) IN ("en", "mul"))',

@@ -265,7 +265,7 @@ def _units_of(parts: Sequence[Path], sources: Sequence[PageFile], jobs: int) -> 
 def _places_in(parts: Sequence[Path], earlier_parts: int = 0) -> Any:
     """Return the places of the pages in parts, in the order of the files.
 
-    `before` is the number of earlier parts.
+    `earlier_parts` is the number of parts before them.
     """
     tables = [np.empty(0, _PLACE)]
     for part_number, part_path in enumerate(parts, earlier_parts):

@@ -213,15 +213,19 @@ class Places:
         self.last_end = end
 
     def place(self, start: int, end: int) -> TemplatePlace:
-        """The place of the template that was passed last."""
+        """Return where the template from `start` to `end` stands, the last one given to `follow`.
+
+        Templates side by side are a run and share what stands before the first of them. A template
+        that begins a line, an item or a value, but has text behind it, is part of a sentence.
+        """
         if self.run_place is None:
-            self.run_place = self._before(self.run_start)
+            self.run_place = self._place_before(self.run_start)
         kind = self.run_place
         if kind in ("line", "item", "value") and not self._ends(end):
             kind = "sentence"
-        return TemplatePlace(kind, kind == "item" and self._is_of_works(start))
+        return TemplatePlace(kind, kind == "item" and self._is_in_list_of_works(start))
 
-    def _before(self, start: int) -> PlaceKind:
+    def _place_before(self, start: int) -> PlaceKind:
         """The place of a run by what stands before it."""
         before = start
         while before and self.text[before - 1] in _SPACES:
@@ -255,7 +259,7 @@ class Places:
             mark_start -= 1
         return not mark_start or self.text[mark_start - 1] == "\n"
 
-    def _is_of_works(self, start: int) -> bool:
+    def _is_in_list_of_works(self, start: int) -> bool:
         if self.headings is None:
             self.headings = [
                 (heading.start(), bool(_OF_WORKS.search(heading[1])))

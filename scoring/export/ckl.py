@@ -67,7 +67,7 @@ def _cell(row: Row, column_name: str, blank_texts: Blanks) -> object:
 
 
 _ASKED = {"unique_id": "id", "question": "question", "statement": "query"}
-# Row type -> file, its columns with those of the row, and the file of the answers that count.
+# Row type -> the file to write, {its column: column of the row}, the file of accepted answers.
 _KINDS: dict[type, tuple[str, dict[str, str], str | None]] = {
     InvariantCloze: (
         "invariantLAMA.csv",
