@@ -19,7 +19,7 @@ from factdrift.scoring.predictions import read_predictions
 MEGABYTE = 1 << 20
 
 
-def bomb(path: Path, text: str, rows: int, **options: object) -> Path:
+def bomb(table_path: Path, text: str, rows: int, **options: object) -> Path:
     """A file of equal rows that is read as pages, news and predictions alike."""
     columns = {
         "title": pa.array(["A"] * rows),
@@ -27,17 +27,17 @@ def bomb(path: Path, text: str, rows: int, **options: object) -> Path:
         "prediction": pa.array([text] * rows),
         "text": pa.array([text] * rows),
     }
-    pq.write_table(pa.table(columns), path, compression="zstd", **options)
-    return path
+    pq.write_table(pa.table(columns), table_path, compression="zstd", **options)
+    return table_path
 
 
-def read_pages(path: Path) -> None:
-    for _ in parquet_rows(path, list(range(pq.read_metadata(path).num_row_groups)), 0):
+def read_pages(table_path: Path) -> None:
+    for _ in parquet_rows(table_path, list(range(pq.read_metadata(table_path).num_row_groups)), 0):
         pass
 
 
-def read_news(path: Path) -> None:
-    for _ in line_blocks(path):
+def read_news(table_path: Path) -> None:
+    for _ in line_blocks(table_path):
         pass
 
 
@@ -47,52 +47,52 @@ def test_a_small_file_that_unpacks_to_gigabytes(
     tmp_path: Path, read: object, use_dictionary: bool
 ) -> None:
     """It is refused at once, whether pages or a dictionary make it large."""
-    path = tmp_path / "bomb.parquet"
-    bomb(path, "x" * MEGABYTE, 200, use_dictionary=use_dictionary)
-    assert path.stat().st_size < MEGABYTE / 2
+    table_path = tmp_path / "bomb.parquet"
+    bomb(table_path, "x" * MEGABYTE, 200, use_dictionary=use_dictionary)
+    assert table_path.stat().st_size < MEGABYTE / 2
     with pytest.raises(UserError, match="unpacks to more than 300 times"):
-        read(path)  # type: ignore[operator]
+        read(table_path)  # type: ignore[operator]
 
 
 def test_predictions_that_unpack_to_gigabytes(tmp_path: Path) -> None:
     """The same for what is scored."""
-    path = tmp_path / "p.parquet"
+    table_path = tmp_path / "p.parquet"
     table = pa.table({"id": ["a"] * 200, "prediction": ["x" * MEGABYTE] * 200})
-    pq.write_table(table, path)
+    pq.write_table(table, table_path)
     with pytest.raises(UserError, match="unpacks to more than 300 times"):
-        list(read_predictions(path))
+        list(read_predictions(table_path))
 
 
 def test_honest_rows_are_read_in_full_batches(tmp_path: Path) -> None:
     """Short texts, most of them different, come as many at a time as they are asked for."""
-    path = tmp_path / "honest.parquet"
-    pq.write_table(pa.table({"text": [f"text {n}" for n in range(5000)]}), path)
-    with reading(path) as table:
-        sizes = [batch.num_rows for batch in bounded_batches(table, path, 1000, ["text"])]
+    table_path = tmp_path / "honest.parquet"
+    pq.write_table(pa.table({"text": [f"text {n}" for n in range(5000)]}), table_path)
+    with reading(table_path) as table:
+        sizes = [batch.num_rows for batch in bounded_batches(table, table_path, 1000, ["text"])]
     assert sizes == [1000] * 5
 
 
 def test_fewer_rows_at_a_time_where_each_may_be_long(tmp_path: Path) -> None:
     """A dictionary of eight megabytes may be eight megabytes in every row."""
-    path = tmp_path / "long.parquet"
+    table_path = tmp_path / "long.parquet"
     texts = ["x" * (8 * MEGABYTE), *["y"] * 99]
-    pq.write_table(pa.table({"text": texts}), path, dictionary_pagesize_limit=64 * MEGABYTE)
-    with reading(path) as table:
-        rows = [batch.num_rows for batch in bounded_batches(table, path, 1000, ["text"])]
+    pq.write_table(pa.table({"text": texts}), table_path, dictionary_pagesize_limit=64 * MEGABYTE)
+    with reading(table_path) as table:
+        rows = [batch.num_rows for batch in bounded_batches(table, table_path, 1000, ["text"])]
     assert sum(rows) == 100
     assert max(rows) <= LARGEST_BATCH // (8 * MEGABYTE)
 
 
-def _peak(read: object, path: Path) -> int:
+def _peak(read: object, table_path: Path) -> int:
     with pytest.raises(UserError):
-        read(path)  # type: ignore[operator]
+        read(table_path)  # type: ignore[operator]
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 @pytest.mark.slow
 def test_peak_memory_of_ten_gigabytes(tmp_path: Path) -> None:
     """1 MB that unpacks to 10 GB takes less than a gigabyte before it is refused."""
-    path = bomb(tmp_path / "bomb.parquet", "x" * (10 * MEGABYTE), 1000)
-    assert path.stat().st_size < 2 * MEGABYTE
+    table_path = bomb(tmp_path / "bomb.parquet", "x" * (10 * MEGABYTE), 1000)
+    assert table_path.stat().st_size < 2 * MEGABYTE
     with get_context("spawn").Pool(1) as pool:
-        assert pool.apply(_peak, (read_pages, path)) < 1 << 30
+        assert pool.apply(_peak, (read_pages, table_path)) < 1 << 30

@@ -42,9 +42,9 @@ def damage_file(path: Path, random: Random) -> None:
 
 @pytest.fixture
 def served() -> Iterator[ServedFiles]:
-    with serve_files() as files:
-        files.files = {NAME: DATA}
-        yield files
+    with serve_files() as table_files:
+        table_files.files = {NAME: DATA}
+        yield table_files
 
 
 def fetch(served: ServedFiles, folder: Path, messages: list[str]) -> bytes:
@@ -60,9 +60,9 @@ def test_a_fetched_input_that_was_changed_is_fetched_anew(
 ) -> None:
     random, messages = Random(seed), [""]
     assert fetch(served, tmp_path, messages) == DATA
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(files) == 2  # the file and its note
-    damage_file(random.choice(files), random)
+    table_files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(table_files) == 2  # the file and its note
+    damage_file(random.choice(table_files), random)
     messages.clear()
     assert fetch(served, tmp_path, messages) == DATA
     assert "fetched" in messages[0]
@@ -78,9 +78,9 @@ def test_half_of_a_fetch_that_was_changed_is_not_gone_on_with(
     served.faults[NAME] = ["ok", "cut", 404]
     with pytest.raises(UserError, match="no such file"):
         fetch(served, tmp_path, messages)
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(files) == 3  # half of the file, its note, and that of the version
-    damage_file(random.choice(files), random)
+    table_files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(table_files) == 3  # half of the file, its note, and that of the version
+    damage_file(random.choice(table_files), random)
     assert fetch(served, tmp_path, messages) == DATA
 
 
@@ -122,10 +122,10 @@ def test_parts_of_a_dump_that_were_changed_are_read_again(
     with pytest.raises(UserError, match="stopped"):
         mine(dump, tmp_path / "out")
     monkeypatch.undo()
-    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
-    files = [path for path in files if path.stat().st_size]
-    assert len(files) > 9
-    damage_file(random.choice(files), random)
+    table_files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    table_files = [path for path in table_files if path.stat().st_size]
+    assert len(table_files) > 9
+    damage_file(random.choice(table_files), random)
     assert mine(dump, tmp_path / "out") == whole
 
 
@@ -187,8 +187,8 @@ def test_parts_of_pages_that_were_changed_are_read_again(
     with pytest.raises(UserError, match="stopped"):
         read_pages(path, WANTED, tmp_path / "out", targets=TARGETS, work=tmp_path / "work")
     monkeypatch.undo()
-    files = [path for path in (tmp_path / "work").iterdir() if path.stat().st_size]
-    damage_file(random.choice(files), random)
+    table_files = [path for path in (tmp_path / "work").iterdir() if path.stat().st_size]
+    damage_file(random.choice(table_files), random)
     read_pages(path, WANTED, tmp_path / "out", targets=TARGETS, work=tmp_path / "work")
     assert digests(tmp_path / "out") == digests(tmp_path / "whole")
 
