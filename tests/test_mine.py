@@ -84,6 +84,9 @@ def test_the_tables(tmp_path: Path) -> None:
         ]
         assert kinds[0] == kinds[1]
     summary = json.loads(tables_found.summary.read_text("utf-8"))
+    table_names = {path.name for path in (tmp_path / "out").glob("*.parquet")}
+    assert summary.pop("sha256").keys() == table_names
+    assert len(summary.pop("seal")) == 16
     assert summary == tables_found.counts
     assert summary["snapshot"] == "2026-01-01"
     assert summary["relations"] == {"P27": {"statements": 2}, "P54": {"statements": 4}}
