@@ -30,6 +30,9 @@ from factdrift.builders.wikipedia.wikitext import paragraphs
 _BATCH = 64
 """Rows of Parquet that are turned into records at a time."""
 
+_DROP_REASONS = ("bad_utf8", "bad_json", "no_record")
+"""What `decode_record` may find wrong with a line; the page in it is dropped."""
+
 
 class _GivenParagraph(msgspec.Struct):
     text: str
