@@ -343,7 +343,7 @@ def test_bad_rows_are_told_and_nothing_is_written(folder: Path, text: str, messa
     assert not Path("mine").exists()
 
 
-GOOD = "P54,team,<subject> of <object>.\n"
+GOOD_ROW = "P54,team,<subject> of <object>.\n"
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ GOOD = "P54,team,<subject> of <object>.\n"
     [
         ("P108,employer,<subject> has work. <subject> works for <object>.", "than one <subject>"),
         ("P108,employer,<subject> works for <objekt>.", "unknown placeholder <objekt>"),
-        (GOOD.strip(), "asks the same as"),
+        (GOOD_ROW.strip(), "asks the same as"),
         ("P54,club,<subject> at <object>.", "P54 has two names: 'club' here, 'team' above"),
         ("P108,employer", "not a CSV row: 2 cells in 3 columns"),
         ("Q1,employer,<subject> works for <object>.", "'Q1' is not a property id"),
@@ -359,7 +359,7 @@ GOOD = "P54,team,<subject> of <object>.\n"
     ],
 )
 def test_a_bad_row_is_left_out_and_told(folder: Path, row: str, message: str) -> None:
-    text = f"Wikidata ID,Relation,Template\n{GOOD}{row}\nP6,head,<object> leads <subject>.\n"
+    text = f"Wikidata ID,Relation,Template\n{GOOD_ROW}{row}\nP6,head,<object> leads <subject>.\n"
     Path("templates.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
     told: list[str] = []
     template_paths = import_templates(Path("templates.csv"), Path("mine"), told.append)
@@ -371,7 +371,7 @@ def test_a_bad_row_is_left_out_and_told(folder: Path, row: str, message: str) ->
 
 @pytest.mark.parametrize("head", ["sep=,\n", '\ufeff"sep=;"\r\n'])
 def test_a_table_of_a_spreadsheet(folder: Path, head: str) -> None:
-    text = f"Wikidata ID,Relation,Template\n{GOOD}"
+    text = f"Wikidata ID,Relation,Template\n{GOOD_ROW}"
     text = head + (text.replace(",", ";") if ";" in head else text)
     assert len(import_templates(written(text), Path("mine"))) == 1
 
