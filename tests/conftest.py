@@ -25,6 +25,8 @@ __all__ = ["chromium"]  # one browser for all files
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("FACTDRIFT_DATA", ROOT.parent / "shared" / "data"))
 """Real data, which is not part of the project: tests that need it skip where it is absent."""
+CAMPAIGNS = bool(os.environ.get("CAMPAIGNS"))
+"""Whether tests run that take an hour each, on a quiet machine; they are asked for by name."""
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the tests themselves run side by side

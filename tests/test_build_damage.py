@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import CAMPAIGNS, ROOT
 from torture.damage import SampleBuild, build_samples
 
 CASES = 200
@@ -21,6 +21,7 @@ def test_some_damage_to_the_build_of_a_sample(sample: Path, tmp_path: Path, data
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not CAMPAIGNS, reason="a campaign of an hour or more: set CAMPAIGNS=1")
 def test_much_damage_to_the_builds_of_all_samples() -> None:
     """It takes an hour; one that is stopped goes on where it was, unless a step is another now."""
     folder = ROOT / "build/torture/damage"

@@ -19,6 +19,7 @@ import pytest
 from factdrift.builders import text as text_package
 from factdrift.builders import wikipedia as wikipedia_package
 from factdrift.builders.core.limits import OverLimitError
+from tests.conftest import CAMPAIGNS
 from tests.text_shapes import FUNCTIONS, LONGEST_TEXT, NOT_TRIED, SHAPES
 
 MEGABYTE = 1 << 20
@@ -65,6 +66,7 @@ def _least_seconds(read: Callable[[str], Any], text: str, enough: float) -> floa
     return least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_short_texts_of_every_shape_take_milliseconds(name: str) -> None:
     """What takes seconds for four kilobytes would take days for a megabyte."""
@@ -78,6 +80,7 @@ def test_short_texts_of_every_shape_take_milliseconds(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not CAMPAIGNS, reason="a campaign of an hour or more: set CAMPAIGNS=1")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_time_grows_as_the_text_does(name: str) -> None:
     """Four times the text takes five times as long at most, and a megabyte two seconds."""
