@@ -339,12 +339,15 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "clean_label": references.clean_label,
     "parse_template": _template,
     "query": lambda text: render.query("<the subject> is <an object>.", text),
+    "written_subject": lambda text: render.written_subject("<subject> is an <object>.", text),
     "sentence": lambda text: render.sentence("<the subject> is <an object>.", text, text),
     "sentence_starts": sentence_rules.sentence_starts,
     "split_sentences": sentence_rules.split_sentences,
     "normalize_answer": squad.normalize_answer,
     "exact_match": lambda text: squad.exact_match(text, [text]),
     "f1": lambda text: squad.f1(text, [text, "Leeds"]),
+    "verdict": lambda text: squad.verdict(text, ["Leeds"], [text], [text]),
+    "marks": lambda text: squad.marks(text, [text, "Leeds"], ["Leeds"], [text]),
     "fold": words.fold,
     "word_tokens": words.word_tokens,
     "folded_tokens": words.folded_tokens,
@@ -423,7 +426,9 @@ _PLAIN = "copies or compares its text once"
 NOT_TRIED: dict[str, str] = {
     **dict.fromkeys(("language_data", "object_last", "parse_phrase", "phrase", "question"), _OWN),
     **dict.fromkeys(("format_date", "with_preposition", "name_pattern"), _OWN),
-    **dict.fromkeys(("date_text", "flag", "force", "is_box", "is_date", "team"), _CALLED),
+    **dict.fromkeys(
+        ("date_text", "flag", "force", "full_age", "is_box", "is_date", "team"), _CALLED
+    ),
     **dict.fromkeys(("shows_nothing", "visible_text", "wiki_link", "says_nothing"), _CALLED),
     **dict.fromkeys(("block_marks", "without_blocks"), _CALLED),
     **dict.fromkeys(("check_pages", "find_pages", "is_pages", "load_tokenizer"), _PATH),
@@ -435,8 +440,8 @@ NOT_TRIED: dict[str, str] = {
     **dict.fromkeys(("item_number_of", "numbers_in_digits"), _PLAIN),
     "newest_head": "newest_revision calls it",
     "normalize_or_keep": "contains_as_scored calls it",
-    "process_results": "exact_match and f1 are what it calls",
     "token_f1": "f1 calls it",
+    "verdict_of_form": "verdict calls it",
     "sentence_breaks": "sentence_starts and split_sentences call it",
 }
 """Public functions that take a text which is not from outside, or that others here call."""
