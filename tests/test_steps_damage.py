@@ -10,6 +10,7 @@ import pytest
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.seals import CHECKSUMS
 from factdrift.builders.core.steps import Step, Workspace
+from torture.damage import damage_file
 
 CONTENT = {"table": b"some rows" * 50, "deep/summary.json": b'{"rows": 3}'}
 
@@ -46,12 +47,7 @@ def test_a_flipped_bit_or_a_cut_makes_the_step_anew(tmp_path: Path, seed: int) -
     folder, _ = make_step(tmp_path)
     random = Random(seed)
     path = folder / random.choice([*CONTENT, CHECKSUMS])
-    content = bytearray(path.read_bytes())
-    if random.random() < 0.3:
-        del content[random.randrange(len(content)) :]
-    else:
-        content[random.randrange(len(content))] ^= 1 << random.randrange(8)
-    path.write_bytes(content)
+    damage_file(path, random)
     _, messages = make_step(tmp_path)
     assert "made anew" in messages[0]
     assert {place: (folder / place).read_bytes() for place in CONTENT} == CONTENT

@@ -22,22 +22,13 @@ from tests.conftest import checksums, run_cli
 from tests.dumps import array, world
 from tests.file_server import ServedFiles, serve_files
 from tests.test_pages_read import MAKE, TARGETS, WANTED, digests
+from torture.damage import damage_file
 
 POLICY = RetryPolicy(timeout=5.0, attempts=2, first_wait=0.01, longest_wait=0.05)
 DATA = bytes(range(256)) * 40_000
 NAME = "/dump/a.json.gz"
 SEEDS = range(12)
 TUNING = Tuning(block=4000, blocks=2)
-
-
-def damage_file(path: Path, random: Random) -> None:
-    """Flip a bit of a file, or cut it short."""
-    content = bytearray(path.read_bytes())
-    if random.random() < 0.3:
-        del content[random.randrange(len(content)) :]
-    else:
-        content[random.randrange(len(content))] ^= 1 << random.randrange(8)
-    path.write_bytes(content)
 
 
 @pytest.fixture

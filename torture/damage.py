@@ -26,6 +26,19 @@ class Damage(NamedTuple):
     kind: str
 
 
+def damage_file(path: Path, random: Random) -> str:
+    """Flip a bit of a file, or cut it short; return which of the two."""
+    content = bytearray(path.read_bytes())
+    if random.random() < _CUT_SHARE:
+        kind = "a cut"
+        del content[random.randrange(len(content)) :]
+    else:
+        kind = "a flipped bit"
+        content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+    path.write_bytes(content)
+    return kind
+
+
 def bits(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     """A file of `build/` with a flipped bit, or cut short, for each sample recipe in turn."""
     folder = work / "samples"
@@ -99,15 +112,7 @@ class SampleBuild:
     def _damage(self, random: Random, dataset: str) -> Damage:
         place = random.choice(self._places(dataset))
         path = self._build / place
-        content = bytearray(path.read_bytes())
-        if random.random() < _CUT_SHARE:
-            kind = "a cut"
-            del content[random.randrange(len(content)) :]
-        else:
-            kind = "a flipped bit"
-            content[random.randrange(len(content))] ^= 1 << random.randrange(8)
-        path.write_bytes(content)
-        return Damage(dataset, place, kind)
+        return Damage(dataset, place, damage_file(path, random))
 
     def _losses(self, damage: Damage, out: Path) -> Iterator[str]:
         (reference,) = (self._releases / damage.dataset).iterdir()

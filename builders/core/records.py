@@ -48,7 +48,8 @@ _MOMENT_UNITS: tuple[tuple[int, int], ...] = (
     *((10**8, 1), (10**11, 10**3)),
     *((10**14, 10**6), (10**17, 10**9)),
 )
-_HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
+HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
+"""Bytes that are not UTF-8, where a text was read with `surrogateescape`."""
 _KINDS = {bool: "a truth value", list: "a list", tuple: "a list", dict: "an object"}
 Fault = Literal["bad_utf8", "bad_json", "no_record", "bad_value"]
 
@@ -74,7 +75,7 @@ def text_value(value: object) -> str | None:
     table in which one row has no number holds `12` as 12.0. Bytes are read as UTF-8.
     """
     if isinstance(value, str):
-        if not value.isascii() and _HALF_CHARACTERS.search(value):
+        if not value.isascii() and HALF_CHARACTERS.search(value):
             raise BadValueError("bad_utf8", _told_encoding(value.encode("utf-8", "surrogatepass")))
         return value
     if isinstance(value, bytes | bytearray | memoryview):
@@ -223,7 +224,7 @@ def _told_encoding(text_bytes: bytes) -> str:
     if wide_name := wide_encoding(text_bytes):
         return f"{wide_name}, not UTF-8: {conversion(wide_name)}"
     broken_text = text_bytes.decode("utf-8", "surrogateescape")
-    broken_characters = _HALF_CHARACTERS.findall(broken_text)
+    broken_characters = HALF_CHARACTERS.findall(broken_text)
     if len(broken_characters) == sum(character > "\x7f" for character in broken_text):
         try:
             read_text = text_bytes.decode("cp1252")

@@ -17,14 +17,19 @@ from typing import Any, NamedTuple
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.limits import LONGEST_ROW
-from factdrift.builders.core.records import BadValueError, conversion, text_value, wide_encoding
+from factdrift.builders.core.records import (
+    HALF_CHARACTERS,
+    BadValueError,
+    conversion,
+    text_value,
+    wide_encoding,
+)
 
 _JSON_LINES = (".jsonl", ".ndjson")
 _CHUNK = 1 << 18
 """Characters that are read at a time."""
 _HEAD = 2048
 """Bytes by which a workbook and UTF-16 are told; a zip archive names its first file there."""
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 # the first line of a CSV file that Excel wrote or is to open: `sep=,` and `sep=;`
 _SEPARATOR_LINE = re.compile(r"\ufeff?\"?sep=(.)\"?\r?\n?", re.I)
 # `, ` and `]`, which stand between the values of an array
@@ -202,7 +207,7 @@ def _table_row(
 
 def _not_utf8(text: str) -> str:
     """What a text is that was read as UTF-8 and is not; empty where it is UTF-8."""
-    if text.isascii() or not _HALF_CHARACTER.search(text):
+    if text.isascii() or not HALF_CHARACTERS.search(text):
         return ""
     try:
         text_value(text.encode("utf-8", "surrogateescape"))

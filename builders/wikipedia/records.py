@@ -13,6 +13,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.limits import check_page_text
 from factdrift.builders.core.outside_tables import bounded_batches
 from factdrift.builders.core.records import (
+    BYTE_ORDER_MARK,
     BadValueError,
     decode_record,
     integer_value,
@@ -74,7 +75,7 @@ def json_rows(json_lines: bytes, lines_before: int) -> Iterator[tuple[int, Any]]
     `lines_before` is the number of lines of the file before these. Empty lines are left out.
     """
     for line_number, line in enumerate(json_lines.split(b"\n"), lines_before + 1):
-        text = line.removeprefix(b"\xef\xbb\xbf") if line_number == 1 else line
+        text = line.removeprefix(BYTE_ORDER_MARK) if line_number == 1 else line
         if not text.strip():
             continue
         try:
