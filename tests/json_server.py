@@ -35,3 +35,22 @@ def chat_reply(said: object, **more: object) -> dict[str, Any]:
     message = {"role": "assistant", "content": said}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return {"choices": [choice], **more}
+
+
+def model_reply(request_body: Any, answer_of: Callable[[str], str], lead: str = "") -> Reply:
+    """What an OpenAI-compatible server replies to a chat, or to one or several completions.
+
+    `answer_of` makes the answer to a prompt; `lead` stands before it in a completion, as a blank
+    does in what models continue.
+    """
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    response_head: dict[str, Any] = {"id": "x", "created": 0, "model": "m", "usage": usage}
+    if "messages" in request_body:
+        chat_text = answer_of(request_body["messages"][-1]["content"])
+        return 200, chat_reply(chat_text, **response_head, object="chat.completion")
+    prompts = request_body["prompt"]
+    choices = [
+        {"index": number, "text": f"{lead}{answer_of(prompt)}", "finish_reason": "stop"}
+        for number, prompt in enumerate(prompts if isinstance(prompts, list) else [prompts])
+    ]
+    return 200, response_head | {"choices": choices}

@@ -20,7 +20,7 @@ from factdrift import score
 from samples.quarters.simulated import asked_rows
 from tests import tiny_model
 from tests.conftest import run_cli
-from tests.json_server import Reply, chat_reply, serve_json
+from tests.json_server import Reply, model_reply, serve_json
 from tests.release_sample import Sample, cloze, publish
 
 pytestmark = pytest.mark.slow
@@ -47,21 +47,7 @@ def said(prompt_text: str) -> str:
 
 
 def answer(_: BaseHTTPRequestHandler, request_body: Any) -> Reply:
-    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    response_head: dict[str, Any] = {"id": "x", "created": 0, "model": "m", "usage": usage}
-    if "messages" in request_body:
-        prompt_text = said(request_body["messages"][-1]["content"])
-        return 200, chat_reply(prompt_text, **response_head, object="chat.completion")
-    prompts = (
-        request_body["prompt"]
-        if isinstance(request_body["prompt"], list)
-        else [request_body["prompt"]]
-    )
-    choices = [
-        {"index": row_number, "text": f" {said(prompt_text)}", "finish_reason": "stop"}
-        for row_number, prompt_text in enumerate(prompts)
-    ]
-    return 200, response_head | {"choices": choices}
+    return model_reply(request_body, said, lead=" ")
 
 
 @pytest.fixture(scope="module")
@@ -110,14 +96,19 @@ def test_lm_eval(
     run_cli("tasks", release_folder, "--for", "lm-eval", "--out", tmp_path)
     model = f"model=m,base_url={server}/completions,tokenizer_backend=None,tokenized_requests=False"
     words = ["lm_eval", "run", "--model", "local-completions", "--model_args", model]
-    words += ["--include_path", str(tmp_path / "lm-eval"), "--tasks", "sample"]
+    words += ["--include_path", str(tmp_path / "lm-eval"), "--tasks"]
+    words += ["sample,sample-unchanged-by-split,sample-new-2021"]
     words += ["--output_path", str(tmp_path / "out")]
     harness(*words, cwd=tmp_path, OPENAI_API_KEY="x", HF_HOME=str(tmp_path))
     (log_path,) = (tmp_path / "out").rglob("results_*.json")
     results = json.loads(log_path.read_text())
-    group = results["groups"]["sample-unchanged"]
-    release_scores = {metric_name: group[f"{metric_name},none"] for metric_name in expected}
-    assert release_scores == pytest.approx(expected)
+    # a config is one task, and the group of its splits has the same means
+    for mean_scores in (
+        results["results"]["sample-unchanged"],
+        results["groups"]["sample-unchanged-by-split"],
+    ):
+        release_scores = {name: mean_scores[f"{name},none"] for name in expected}
+        assert release_scores == pytest.approx(expected)
     assert {"sample-unchanged-2020Q4", "sample-unchanged-2021Q3", "sample-new-2021"} <= set(
         results["results"]
     )
@@ -143,7 +134,8 @@ def test_inspect(
         for score_record in log["results"]["scores"]
     }
     if not after:
-        assert scores == pytest.approx(expected)
+        assert scores.keys() == {*expected, "abstained", "outdated"}
+        assert {name: scores[name] for name in expected} == pytest.approx(expected)
 
 
 def test_inspect_with_a_model_of_this_machine(release_folder: Path, tmp_path: Path) -> None:

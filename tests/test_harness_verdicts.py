@@ -25,7 +25,7 @@ from factdrift.builders.core.dataset import Dataset, Table
 from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Answer, Cloze
 from factdrift.reasoning.as_of.rows import AsOfQuestion
-from tests.json_server import Reply, chat_reply, serve_json
+from tests.json_server import Reply, model_reply, serve_json
 from tests.release_sample import Sample, cloze, from_rows, meta
 from tests.test_harness import harness, inspected
 
@@ -166,17 +166,7 @@ def number_of(prompt: str) -> int:
 
 
 def reply(_: BaseHTTPRequestHandler, body: Any) -> Reply:
-    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    head: dict[str, Any] = {"id": "x", "created": 0, "model": "m", "usage": usage}
-    if "messages" in body:
-        text = predicted(number_of(body["messages"][-1]["content"]))
-        return 200, chat_reply(text, **head, object="chat.completion")
-    asked = body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
-    choices = [
-        {"index": place, "text": predicted(number_of(prompt)), "finish_reason": "stop"}
-        for place, prompt in enumerate(asked)
-    ]
-    return 200, head | {"choices": choices}
+    return model_reply(body, lambda prompt: predicted(number_of(prompt)))
 
 
 @pytest.fixture(scope="module")
