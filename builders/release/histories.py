@@ -1,7 +1,7 @@
 """What each fact's answer was at earlier times, for the harness tasks of a release.
 
-A row asks about one time. That an answer is outdated also follows from the other rows of the same
-fact, which a harness does not see while it scores one row: so the names stand in a file.
+A row asks about one time. Whether an answer is outdated also depends on the other rows of the same
+fact. A harness does not see them while it scores one row, so their names stand in a file.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
-"""What listed templates show: the functions that `templates.yaml` names, by their arguments.
+"""Functions that return the text which a template of `templates.yaml` shows, from its arguments.
 
-Dates are written out as readers of the page see them; an age where both of its days are given.
+Dates are written out as readers of the page see them. An age is worked out only where the template
+gives both of its days.
 """
 
 import re

@@ -1,9 +1,9 @@
-"""Templates that no list names: which of their arguments readers see, by place and by shape.
+"""Decide which text a template shows that no list names, by its place and its arguments.
 
 A note hangs on the word before it (`1990.{{efn|…}}`), a notice or a box of links has a line of its
-own, and a template whose text belongs into the sentence stands in it as a word does. Of its
-arguments the text is what reads as words: not a colour, a width, the code of a language, a file,
-an address or letters of the phonetic alphabet.
+own, and a template whose text belongs to the sentence stands in it as a word does. Of such a
+template the arguments are shown that read as words. A colour, a width, the code of a language, a
+file, an address and letters of the phonetic alphabet do not.
 """
 
 import re
