@@ -24,7 +24,7 @@ EXAMPLES = [
     ("scoring.results", "_PATH", "/home/me", "acme/m-1"),
     ("scoring.results", "_PATH", "C:\\me", "Answer:"),
     ("scoring.metrics", "_ROUGE_WORD", "The 2nd", "É!"),
-    ("builders.core.text_files", "_HALF_CHARACTER", "a\udce9", "é"),
+    ("builders.core.records", "HALF_CHARACTERS", "a\udce9", "é"),
 ]
 WHOLE_EXAMPLES = [
     # module, pattern, a text that it is, a text that it is not
