@@ -352,7 +352,7 @@ def _in_scripts(scripts: dict[str, str], arguments: Arguments) -> str:
 
 
 def _value(arguments: Arguments) -> str:
-    """`{{val|3.5|0.2|e=6|u=km}}` is `3.5 ± 0.2 × 10^6 km`."""
+    """`{{val|3.5|0.2|u=km}}` is `3.5 ± 0.2 km`."""
     number = " ± ".join(_given_values(arguments, "1", "2")[:2])
     number = f"{arguments.get('p', '')}{number}{arguments.get('s', '')}"
     power = f"× 10^{arguments['e']}" if arguments.get("e") else ""
