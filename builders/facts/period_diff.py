@@ -19,6 +19,9 @@ alone:
 - `doubt`: the comparison is dropped.
 - `ignore`, as in the paper: undated statements have no effect.
 
+Objects that are in doubt because their open statements are stale are possible answers, too: an
+`unchanged` or `updated` comparison stays, and `new` and `deleted` ones are dropped.
+
 Neighbouring periods that are equal form a run (`timeline.period_runs`). Comparisons are computed
 once for each run, and spread over its single periods at the very end.
 
@@ -137,9 +140,14 @@ def compare(
         now="doubts",
     )
     comparisons = inside_runs.union(between_runs)
-    comparisons = comparisons.filter(
-        (comparisons.objects.length() > 0) | (comparisons.previous.length() > 0)
+    # Where no object is certain, what may hold is told as well, unless nothing but undated
+    # statements may: they are of no time.
+    other_doubts = comparisons.doubts.filter(
+        lambda doubt: doubt_cause(doubt) != CAUSES.index("undated")
     )
+    has_doubt = other_doubts.length() > 0
+    has_answers = (comparisons.objects.length() > 0) | (comparisons.previous.length() > 0)
+    comparisons = comparisons.filter(has_answers | has_doubt)
     return _with_split_and_reason(comparisons, undated == "accept", when_counted, doubting)
 
 
@@ -329,19 +337,23 @@ def _with_split_and_reason(
             comparisons.doubts.length() > 0, comparisons.doubts[0], ibis.null("int64")
         ),
     )
-    # Doubts are sorted by their cause, with undated ones last, and objects without a name come
-    # first in each cause. So the first doubt tells the reason, and an undated first doubt with a
-    # name means that nothing else is in doubt.
+    # Doubts are sorted by their cause, with undated and stale ones last, and objects without a name
+    # come first in each cause. So the first doubt tells the reason, and an undated first doubt with
+    # a name means that nothing else but stale objects is in doubt.
     doubt_place = doubt_cause(comparisons.first_doubt)
     drop_reason = doubt_place.cases(*enumerate(REASONS.values()), else_=ibis.null("string"))
+    has_name = doubted_object(comparisons.first_doubt) > 0
+    is_accepted = (doubt_place == CAUSES.index("stale")) & comparisons.split.isin(
+        ["unchanged", "updated"]
+    )
     if accepts_undated:
-        is_accepted = (doubt_place == CAUSES.index("undated")) & (
-            doubted_object(comparisons.first_doubt) > 0
+        is_accepted |= (
+            (doubt_place == CAUSES.index("undated"))
+            & has_name
+            & (comparisons.split == "unchanged")
+            & ~comparisons.relation.isin(sorted(doubting))
         )
-        is_accepted &= ~comparisons.relation.isin(sorted(doubting))
-        drop_reason = ibis.ifelse(
-            is_accepted & (comparisons.split == "unchanged"), ibis.null("string"), drop_reason
-        )
+    drop_reason = ibis.ifelse(is_accepted, ibis.null("string"), drop_reason)
     is_unchanged, no_items = (
         comparisons.split == "unchanged",
         ibis.literal([], type="array<string>"),
@@ -359,7 +371,7 @@ def _with_split_and_reason(
         },
     )
     old_objects, new_objects = comparisons.previous, comparisons.objects
-    is_kept = is_unchanged & comparisons.reason.isnull()
+    is_kept = comparisons.split.isin(["unchanged", "updated"]) & comparisons.reason.isnull()
     doubted_items = ibis.ifelse(
         comparisons.seen.length() > 0, comparisons.seen.join(" "), ibis.null("string")
     )

@@ -1,6 +1,6 @@
 """Facts of Wikidata, their timelines, and what two dumps say of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Annotated, Literal
 
@@ -125,12 +125,20 @@ class Segment:
     end_first: Annotated[date | None, "earliest possible last day; null: unknown", _WHILE_OPEN]
     end_last: Annotated[date | None, "latest possible last day; null: unknown", _WHILE_OPEN]
     end_open: Annotated[bool, "true: no end is stated; it is taken to hold until the snapshot day"]
-    end_inferred: Annotated[bool, "true: never closed, but an exclusive successor began"]
+    end_inferred: Annotated[
+        bool, "true: this end is not stated; a successor or an overlapping term of another tells it"
+    ]
     rival: Annotated[
         bool, "true: another object may hold its place, so it may have held and surely never did"
     ]
     statements: Annotated[tuple[str, ...], "ids of the statements behind it, sorted"]
     snapshot: Annotated[date, "day of the dump that states it", MEASURED]
+    # By keyword alone, so that the tables with more columns may have some without a default.
+    stale_until: Annotated[
+        date | None,
+        "last day on which it would surely hold if nobody had forgotten to close it; null: not stale",
+        MEASURED,
+    ] = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
