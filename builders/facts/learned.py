@@ -65,13 +65,15 @@ def read_times(path: Path) -> list[LearnedTime]:
 def learned_times(
     engine: Engine, facts: ir.Table, entities: ir.Table, rules: Rules
 ) -> Iterator[LearnedTime]:
-    """Yield what the facts of one snapshot (`rows.Fact`) tell of the relations that learn a time."""
+    """Yield what the facts of a snapshot (`rows.Fact`) tell of the relations that learn a time."""
     learning = {
         relation_id: rule for relation_id, rule in rules.items() if rule.open_for == "learned"
     }
     counts: dict[str, list[TermCount]] = {relation_id: [] for relation_id in learning}
     for row in engine.rows(_lengths(facts, entities, learning)):
-        counts[row["relation"]].append(TermCount(*(int(row[column]) for column in ("days", "closed", "still"))))
+        counts[row["relation"]].append(
+            TermCount(*(int(row[column]) for column in ("days", "closed", "still")))
+        )
     for relation_id, rule in sorted(learning.items()):
         closed = sum(count.closed for count in counts[relation_id])
         yield LearnedTime(

@@ -20,15 +20,13 @@ _PAIR = list(OBJECTS_OF_PAIR.columns)
 def with_short_overlaps(engine: Engine, items: ir.Table) -> ir.Table:
     """Return the items with uncertain boundaries around the days on which two terms overlap.
 
-    `items` have the columns of `terms.with_terms`; `term_ends` is null in all items that are no term
-    of a relation with one object at a time. Both are left out of the result.
+    `items` have the columns of `terms.with_terms`; `term_ends` is null in all items that are no
+    term of a relation with one object at a time. Both are left out of the result.
     """
     other_items = items.filter(items.term_ends.isnull()).drop("term_ends", "term_open")
     terms = items.filter(items.term_ends.notnull())
     columns = terms.columns
-    terms = engine.keep(
-        terms.mutate(number=ibis.row_number().over(ibis.window(order_by=columns)))
-    )
+    terms = engine.keep(terms.mutate(number=ibis.row_number().over(ibis.window(order_by=columns))))
     laps = engine.keep(_laps(terms))
     cut_terms = terms.filter(~terms.rival).semi_join(laps, "number")
     whole_terms = terms.anti_join(cut_terms, "number")
@@ -43,7 +41,9 @@ def _laps(terms: ir.Table) -> ir.Table:
 
     Stretches that touch are joined.
     """
-    sides = terms.select(*_PAIR, "object", "number", "term_open", begins="start_last", ends="term_ends")
+    sides = terms.select(
+        *_PAIR, "object", "number", "term_open", begins="start_last", ends="term_ends"
+    )
     others = sides.select(
         *_PAIR, other="object", other_open="term_open", other_begins="begins", other_ends="ends"
     ).distinct()

@@ -296,9 +296,7 @@ def timelines_step(
     `older` are the facts of older dumps of the run, the newest first.
     """
     rules = time_rules(relations)
-    return Timelines(
-        facts=facts, rules=rules, learned=learned_step(run, [facts, *older], rules)
-    )
+    return Timelines(facts=facts, rules=rules, learned=learned_step(run, [facts, *older], rules))
 
 
 def learned_step(

@@ -104,8 +104,10 @@ class NamedFacts(Step):
             if len(dumps) == 2:
                 rules = self.timelines.timed_rules(workspace)
                 fact_changes = snapshot_diff.changes(eng, dumps[0], dumps[1], rules)
-                fact_changes = release_columns.with_content_ids(fact_changes, timeline.KEY)
-                write("changes", fact_changes, timeline.KEY)
+                fact_changes = release_columns.with_content_ids(
+                    fact_changes, snapshot_diff.CHANGE_ORDER
+                )
+                write("changes", fact_changes, snapshot_diff.CHANGE_ORDER)
             left_out = steps.read_dropped(eng, *fact_folders)
             eng.write(left_out, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 

@@ -98,9 +98,7 @@ def shared_places(items: ir.Table, place: Place) -> ir.Table:
     numbered = closed_terms.mutate(
         number=ibis.row_number().over(ibis.window(group_by=place.columns, order_by=by_begin))
     )
-    so_far = ibis.window(
-        group_by=[*place.columns, "competitor"], order_by="number", rows=(None, 0)
-    )
+    so_far = ibis.window(group_by=[*place.columns, "competitor"], order_by="number", rows=(None, 0))
     numbered = numbered.mutate(reach=numbered.ends.max().over(so_far))
     # If any two terms of two competitors overlap, a term and the next one of another competitor do,
     # where a term reaches as far as the earlier ones of its competitor.

@@ -21,7 +21,7 @@ limit. These rules are applied in order; they also close the ends that statement
    that lasts as long as the lives.
 2. *Open facts.* If an open fact begins wholly after the snapshot day, it is left out. All others
    have begun by the snapshot day, and hold until that day or until the first of the two lives
-   ends. From the day on which they are stale (`staleness`), they hold possibly, and no longer surely.
+   ends. From the day on which they are stale (`staleness`), they hold possibly, not surely.
 3. *Exclusive relations* have one object at a time, unless the stated terms of two objects of the
    pair surely overlap for 92 days (co-holders). A successor of a fact is a fact of another object
    that surely began later, and by the snapshot day. If an open fact or gap of normal rank has a
@@ -81,6 +81,7 @@ _UNBOUNDED_REASONS = ("undated", "contradictory")
 
 WhenCounted = Literal["end", "during"]
 """Whether a period counts what holds on its last day, or what holds on any of its days."""
+
 
 class TimelineTables(NamedTuple):
     """The segments (`rows.Segment`) and gaps (`rows.Gap`) of timelines.
@@ -293,9 +294,7 @@ def _items(facts: ir.Table, gaps: ir.Table | None, rules: Rules) -> ir.Table:
     dated_items = dated_items.mutate(end_open=dated_items.end_open & ~is_unbounded)
     dated_items = with_calendar_ends(dated_items.select(_ITEM_COLUMNS))
     # A date that is not known on both sides is only bounded by others, not stated.
-    is_stated = {
-        column: (dated_items[column] != calendar_end(column)) for column in DATES
-    }
+    is_stated = {column: (dated_items[column] != calendar_end(column)) for column in DATES}
     has_start = is_stated["start_first"] & is_stated["start_last"]
     has_end = is_stated["end_first"] & is_stated["end_last"]
     return dated_items.mutate(

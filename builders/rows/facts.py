@@ -136,7 +136,7 @@ class Segment:
     # By keyword alone, so that the tables with more columns may have some without a default.
     stale_until: Annotated[
         date | None,
-        "last day on which it would surely hold if nobody had forgotten to close it; null: not stale",
+        "last day on which it would surely hold if it were not stale; null: it is not",
         MEASURED,
     ] = field(default=None, kw_only=True)
 
@@ -152,10 +152,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """The change of one (subject, relation, object) between two dumps.
+    """The change of one term of a (subject, relation, object) between two dumps.
 
-    The dates of each dump span its segments at its own snapshot day. They are null where the dump
-    does not have the fact, and the end is null where it is open.
+    The dates of each dump are those of this segment at its own snapshot day. They are null where
+    the dump does not have it or states no date, and the end is null where it is open.
     """
 
     subject: Annotated[str, "item id of the subject"]
@@ -163,9 +163,12 @@ class FactChange:
     object: Annotated[str, "item id of the object"]
     change: Annotated[
         Change,
-        "static, new, obsolete (it ended between the dumps), returned (both have it; in the newer "
-        "one it begins again after the end in the older one), corrected (it lies wholly before "
-        "the older dump: an editor's change) or removed (an editor's decision)",
+        "static (the same days), new, obsolete (it ended between the dumps), returned (it held "
+        "before the older dump, not at it, and again after it), added (older or undated, and not "
+        "in the older dump), corrected (an editor's change of days) or removed (an editor's)",
+    ]
+    differs: Annotated[
+        tuple[str, ...], "what an editor corrected: `start`, `end` or both; empty: nothing"
     ]
     old_start_first: Annotated[date | None, "older dump: earliest possible first day"]
     old_start_last: Annotated[date | None, "older dump: latest possible first day"]

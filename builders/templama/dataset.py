@@ -122,6 +122,9 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
             changes=changes_step, templates=templates, blank=self.blank, views=self.views(run)
         )
         cloze_path = run.folder(cloze_step) / "cloze.parquet"
+        notes = [note for note in (clipped_note, card.empty_splits(cloze_path)) if note]
+        if notes[bool(clipped_note) :]:
+            run.workspace.say(f"  {notes[-1]}")
         # The first period of the window has none to be compared with, and so no rows.
         periods = [str(period) for period in window[1:]]
         timelines_file = FromParquet(run.folder(changes_step) / "timelines.parquet")
@@ -146,7 +149,7 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
             examples=FromParquet(run.folder(examples_step) / "examples.parquet"),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in drop_folders),
             statistics=(
-                *card.statistics(cloze_path, clipped_note),
+                *card.statistics(cloze_path, " ".join(notes)),
                 guesses.statistics(cloze_path, timelines_file.path),
                 *staleness(
                     run.folder(changes_step.timelines) / "timelines.parquet",
@@ -166,7 +169,9 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
         window: Sequence[Period],
     ) -> PeriodChanges:
         silent_relations = [
-            relation_id for relation_id, relation in relations.items() if relation.absence == "unknown"
+            relation_id
+            for relation_id, relation in relations.items()
+            if relation.absence == "unknown"
         ]
         return PeriodChanges(
             facts=facts_step,
