@@ -93,8 +93,8 @@ def staleness(timelines: Path, dropped: Path) -> tuple[Statistics, ...]:
     rows = duck.records(query, [str(timelines), str(dropped)])
     caption = (
         "Open terms of each relation on the day of the dump, and those that nobody may have "
-        "closed: they are possible answers, which scoring accepts and never asks for. Comparisons are "
-        "dropped where nothing else is known to hold."
+        "closed: they are possible answers, which scoring accepts and never asks for. Rows are "
+        "dropped where no other object is certain."
     )
     return (Statistics("staleness", "Stale statements", rows, caption),) if rows else ()
 
