@@ -97,6 +97,11 @@ class Entity:
     ended_first: Annotated[date | None, "earliest day of death or dissolution (P570, P576)"] = None
     ended_last: Annotated[date | None, "latest day of death or dissolution; null: not ended"] = None
     classes: Annotated[tuple[str, ...], "items that it is an instance of (P31), sorted"] = ()
+    description: Annotated[str | None, "English description, else the `mul` one"] = None
+    country: Annotated[
+        str | None,
+        "label of its only jurisdiction (P1001), else of its only country (P17); null: none",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
