@@ -148,6 +148,49 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class SubjectName:
+    """How texts name a subject beside its label, so that no other one is meant."""
+
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    name: Annotated[str, "its label, and in brackets its country or description"]
+
+
+@dataclass(frozen=True, slots=True)
+class OfficeName:
+    """An office whose label offices of other countries have, too."""
+
+    id: Annotated[str, "item id"]
+    label: Annotated[str, "its label"]
+    name: Annotated[str, "its label, and its country in brackets"]
+    names: Annotated[tuple[str, ...], "ways of writing it with its country"]
+
+
+@dataclass(frozen=True, slots=True)
+class AmbiguousRow:
+    """A row that another subject of the same name would answer in another way."""
+
+    key: Annotated[str, "what the row is called in its step"]
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    rivals: Annotated[str, "item ids of the other subjects, joined by spaces"]
+
+
+@dataclass(frozen=True, slots=True)
+class NameConflict:
+    """A row, and another subject of its name with another answer (an intermediate table)."""
+
+    key: Annotated[str, "what the row is called in its step"]
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    name: Annotated[str, "what both are called"]
+    description: Annotated[str | None, "description of the subject"]
+    rival: Annotated[str, "item id of the other subject"]
+    rival_description: Annotated[str | None, "its description"]
+    objects: Annotated[tuple[Answer, ...], "all objects of the subject and relation, in no order"]
+
+
+@dataclass(frozen=True, slots=True)
 class FactChange:
     """The change of one (subject, relation, object) between two dumps.
 
