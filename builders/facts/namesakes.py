@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import ibis
 import ibis.expr.types as ir
+from ibis import _
 
 from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine
@@ -49,6 +50,8 @@ AMBIGUOUS = "ambiguous.parquet"
 """The file with the rows that are not asked (`rows.AmbiguousRow`)."""
 OFFICES = "offices.parquet"
 """The file with the offices that are named with their country (`rows.OfficeName`)."""
+NAMESAKES = "namesakes.parquet"
+"""The file with the items that have to be told from others of their name (`rows.Namesake`)."""
 # Wikidata states an office as the object of `position held` or the subject of `officeholder`.
 _OFFICE_ROLES = (("P39", "object"), ("P1308", "subject"))
 # Each row is compared with all subjects of its name, and descriptions tell few people apart where
@@ -128,16 +131,24 @@ def offices_by_id(path: Path) -> dict[str, rows.OfficeName]:
 
 
 def alike_relations(templates: Mapping[str, ClozeTemplates]) -> dict[str, str]:
+    """Map a relation to the first one that shares a cloze or a question with it; see `alike`."""
+    texts_by_relation: dict[str, list[str]] = {}
+    for relation, relation_templates in templates.items():
+        texts = [query(cloze_text, "S") for cloze_text in relation_templates.cloze.values()]
+        texts += filter(None, (relation_templates.ask, relation_templates.timeless))
+        texts_by_relation[relation] = texts
+    return alike(texts_by_relation)
+
+
+def alike(texts_by_relation: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """Map a relation to the first one that shares a text with it, directly or through others.
 
     Relations that share no text with an earlier one are left out.
     """
-    group_of = {relation: relation for relation in templates}
+    group_of = {relation: relation for relation in texts_by_relation}
     by_text: dict[str, list[str]] = {}
-    for relation, relation_templates in templates.items():
-        texts = {query(cloze_text, "S") for cloze_text in relation_templates.cloze.values()}
-        texts |= {text for text in (relation_templates.ask, relation_templates.timeless) if text}
-        for text in texts:
+    for relation, texts in texts_by_relation.items():
+        for text in set(texts):
             by_text.setdefault(text, []).append(relation)
     for relations in by_text.values():
         groups = {group_of[relation] for relation in relations}
@@ -162,19 +173,21 @@ def tell_apart(
     held: ir.Table,
     entities: ir.Table,
     offices: ir.Table,
-    alike: Mapping[str, str],
+    alike_texts: Mapping[str, str],
 ) -> Told:
     """Name the subjects of rows so that no other one is meant, and find the rows that stay doubtful.
 
     `asked` has the columns `key` (what tells rows apart), `subject`, `relation`, `first` and `last`
     (the days of the row; null: any day) and `answers` (item ids). `held` are rows of
-    `held_objects`, `offices` those of `office_names`. `alike` has the relations that share texts,
-    by `alike_relations`. Writes `NAMES`, one row for each subject and relation that is named with
+    `held_objects`, `offices` those of `office_names`. `alike_texts` has the relations that share
+    texts, by `alike_relations`. Writes `NAMES`, one row for each subject and relation that is named with
     something beside its label, and `AMBIGUOUS`, one for each row that is not to be asked.
     """
     held, asked = eng.keep(held), eng.keep(asked)
-    pair_names = eng.keep(_pair_names(asked, held, entities, offices, alike))
-    conflicts = _with_descriptions(eng.keep(_conflicts(asked, held, entities, pair_names)), entities)
+    pair_names = eng.keep(_pair_names(asked, held, entities, offices, alike_texts))
+    conflicts = _with_descriptions(
+        eng.keep(_conflicts(asked, held, entities, pair_names)), entities
+    )
     conflicts = conflicts.join(_object_names(held, conflicts, entities), PAIR)
     conflict_path = out / "conflicts.parquet"
     eng.write(conflicts, conflict_path, rows.NameConflict, (*PAIR, "key", "rival"))
@@ -206,7 +219,7 @@ def _pair_names(
     held: ir.Table,
     entities: ir.Table,
     offices: ir.Table,
-    alike: Mapping[str, str],
+    alike_texts: Mapping[str, str],
 ) -> ir.Table:
     """Return the name of the subject of each pair before descriptions, and its `group`.
 
@@ -229,7 +242,7 @@ def _pair_names(
         "label",
         name=name,
         form=name.lower(),
-        group=pairs.relation.substitute(dict(alike)) if alike else pairs.relation,
+        group=pairs.relation.substitute(dict(alike_texts)) if alike_texts else pairs.relation,
         twin=ibis.ifelse(has_country, ibis.null("string"), pairs.twin),
     )
 
@@ -375,6 +388,68 @@ def _telling_words(description: str | None) -> frozenset[str]:
     return frozenset(word for word in tokens if not word.isdigit()) - FUNCTION_WORDS
 
 
+def write_namesakes(
+    eng: Engine,
+    out: Path,
+    held: ir.Table,
+    entities: ir.Table,
+    offices: ir.Table,
+    items: ir.Table | None = None,
+) -> None:
+    """Write `NAMESAKES`: the items that texts about several facts cannot name by their labels.
+
+    They are items whose name another item has as a subject, or as an object, of the same relation.
+    Such texts speak of many days, so that days are not compared. `items` has the column `id` of
+    those that matter, by default all.
+    """
+    roles = [
+        held.select("relation", id=role, role=ibis.literal(role)).distinct()
+        for role in ("subject", "object")
+    ]
+    named = roles[0].union(roles[1]).join(entities.select("id", "label", "description"), "id")
+    named = named.filter(has_label(named.label))
+    named = named.left_join(offices.select("id", "office_name"), "id").drop("id_right")
+    named = named.mutate(name=named.office_name.coalesce(named.label))
+    named = eng.keep(named.mutate(form=named.name.lower()))
+    place = ["relation", "role", "form"]
+    sizes = named.group_by(place).agg(size=named.id.nunique())
+    shared = named.join(sizes.filter(sizes["size"] > 1), place)
+    wanted = shared if items is None else shared.semi_join(items, "id")
+    is_crowded = wanted["size"] > _MOST_NAMESAKES
+    few, crowded = wanted.filter(~is_crowded), wanted.filter(is_crowded)
+    other_items = shared.select(*place, other="id", text=shared.description.fill_null(""))
+    met = few.join(other_items, place)
+    item_columns = ["id", "role", "name", "description"]
+    met = met.filter(met.id != met.other).select(*item_columns, "text")
+    met = met.union(crowded.select(*item_columns, text=ibis.literal("")))
+    conflicts = met.group_by(item_columns).agg(others=_.text.collect(distinct=True).sort())
+    conflict_path = out / "conflicts.parquet"
+    eng.write(conflicts, conflict_path, rows.ItemNames, ("id", "role"))
+    known_offices = offices.filter(offices.country.notnull()).select("id", "office_name")
+    if items is not None:
+        known_offices = known_offices.semi_join(items, "id")
+    known_offices = known_offices.mutate(role=ibis.array(["object", "subject"]).unnest())
+    told_offices = known_offices.anti_join(conflicts, ["id", "role"])
+    with writing(out / NAMESAKES, rows.Namesake) as namesake_writer:
+        for row in eng.rows(told_offices.order_by("id", "role")):
+            namesake_writer.append(rows.Namesake(row["id"], row["role"], row["office_name"], None))
+        for item in typed_rows(conflict_path, rows.ItemNames):
+            text = item.description
+            is_told = can_name(text, ()) and all(
+                _tells_apart(text, other_text) for other_text in item.others
+            )
+            name = f"{item.name} ({text})" if is_told else None
+            namesake_writer.append(
+                rows.Namesake(item.id, item.role, name, text if is_told else None)
+            )
+    conflict_path.unlink()
+
+
+def namesake_subjects(path: Path) -> dict[str, rows.Namesake]:
+    """Read the subjects of `NAMESAKES` by item id."""
+    return {item.id: item for item in typed_rows(path, rows.Namesake) if item.role == "subject"}
+
+
 def not_ambiguous(table: ir.Table, told: Told, key: str) -> ir.Table:
     """Return the rows of a table whose column `key` names no ambiguous row."""
     return table.anti_join(told.ambiguous, table[key] == told.ambiguous.key)
@@ -395,4 +470,3 @@ def dropped_rows(ambiguous: ir.Table, step: str, period: ir.Value | None = None)
         period=ibis.null("string") if period is None else period,
         detail=ambiguous.rivals,
     )
-

@@ -177,6 +177,27 @@ class AmbiguousRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Namesake:
+    """An item whose name others have, in the same place of the same relation."""
+
+    id: Annotated[str, "item id"]
+    role: Annotated[Literal["subject", "object"], "the place"]
+    name: Annotated[str | None, "what texts call it; null: nothing tells it from the others"]
+    description: Annotated[str | None, "the description in `name`; null: there is none in it"]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemNames:
+    """An item, and the descriptions of others of its name (an intermediate table)."""
+
+    id: Annotated[str, "item id"]
+    role: Annotated[Literal["subject", "object"], "the place in which they stand"]
+    name: Annotated[str, "its label, or that and its country"]
+    description: Annotated[str | None, "its description"]
+    others: Annotated[tuple[str, ...], "descriptions of the others; empty texts: none"]
+
+
+@dataclass(frozen=True, slots=True)
 class NameConflict:
     """A row, and another subject of its name with another answer (an intermediate table)."""
 

@@ -148,9 +148,7 @@ class ClozeRows(Step):
         }
 
 
-def _with_office_names(
-    delta: dict[str, Any], offices: Mapping[str, OfficeName]
-) -> dict[str, Any]:
+def _with_office_names(delta: dict[str, Any], offices: Mapping[str, OfficeName]) -> dict[str, Any]:
     """Return a comparison whose answers may also be named with their country, if others may be.
 
     `Minister of Finance` is right of an Indian one, and so is `Minister of Finance of India`.

@@ -36,9 +36,7 @@ class ToldApart(Step):
         timelines_folder = workspace.folder(changes.timelines)
         with workspace.engine() as eng:
             deltas = eng.keep(eng.read(changes_folder / "deltas.parquet", rows.NamedDelta))
-            entities = eng.read(
-                workspace.folder(changes.facts) / "entities.parquet", rows.Entity
-            )
+            entities = eng.read(workspace.folder(changes.facts) / "entities.parquet", rows.Entity)
             segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
             gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
             offices = namesakes.read_offices(eng, workspace.folder(changes.facts.mined))

@@ -171,6 +171,8 @@ def _describe(pager: Pager, entity_ids: Iterable[str], parts_folder: Path, page_
                     pack_tables(entities=entities),
                 )
                 for entity in entities:
-                    waiting_ids.update(entity.countries, [entity.redirect] if entity.redirect else ())
+                    waiting_ids.update(
+                        entity.countries, [entity.redirect] if entity.redirect else ()
+                    )
                 waiting_ids -= described_ids
                 progress_bar.advance(len(answer_page.asked))

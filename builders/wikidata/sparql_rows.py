@@ -127,7 +127,9 @@ def entities_query() -> QueryTemplate:
         "description": '?item schema:description ?value . FILTER(LANG(?value) IN ("en", "mul"))',
     }
     for country in COUNTRIES:
-        part_patterns[country] = f"?item p:{country} ?claim . ?claim ps:{country} ?value ; wikibase:rank ?rank ."
+        part_patterns[country] = (
+            f"?item p:{country} ?claim . ?claim ps:{country} ?value ; wikibase:rank ?rank ."
+        )
     for life_date in (*BIRTHS, *DEATHS):
         part_patterns[life_date] = (
             f"?item p:{life_date} ?claim . ?claim wikibase:rank ?rank ; ps:{life_date} ?value . "
