@@ -325,7 +325,7 @@ def _object_names(held: ir.Table, conflicts: ir.Table, entities: ir.Table) -> ir
 
 
 def _by_pair(conflicts: Iterable[rows.NameConflict]) -> Iterator[list[rows.NameConflict]]:
-    for _, pair_conflicts in groupby(conflicts, key=attrgetter(*PAIR)):
+    for _pair, pair_conflicts in groupby(conflicts, key=attrgetter(*PAIR)):
         yield list(pair_conflicts)
 
 

@@ -252,7 +252,8 @@ def choose(
 ) -> rows.ChoiceCloze | rows.Dropped:
     """Give one row of `rows.OfferedCloze` `number` choices, or drop it where too few are offered.
 
-    `offices` are those that are named with their country. The right choice is an answer that came with the period, where there is one.
+    `offices` are those that are named with their country. The right choice is an answer that came
+    with the period, where there is one.
     """
     distractors = list(_pick_distractors(row, number - 1))
     if len(distractors) < number - 1:

@@ -149,8 +149,8 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
             examples=FromParquet(run.folder(examples_step) / "examples.parquet"),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in drop_folders),
             statistics=(
-                *card.statistics(cloze_path, clipped_note),
                 guesses.statistics(cloze_path, timelines_file.path),
+                *card.statistics(cloze_path, clipped_note),
                 mining({"dump": run.folder(facts_step)}),
             ),
             plots=card.plots(cloze_path, periods),
