@@ -5,8 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from factdrift.builders.core import duck
-from factdrift.builders.core.dataset import Plot, Statistics
-from factdrift.builders.facts.steps import COUNTS
+from factdrift.builders.core.dataset import Plot, Scalar, Statistics
+from factdrift.builders.core.run import Run
+from factdrift.builders.facts import learned
+from factdrift.builders.facts.steps import COUNTS, LearnedTimes, Timelines, read_learned
+
+_DAYS_A_YEAR = 365.2425
 
 
 def mining(facts: Mapping[str, Path]) -> Statistics:
@@ -32,6 +36,67 @@ def mining(facts: Mapping[str, Path]) -> Statistics:
         caption="Lines, entities, statements and facts of each dump, and why statements are no "
         "facts. `undated` ones have no time qualifier, `deprecated` ones a rank that says so.",
     )
+
+
+def learned_times(run: Run, timelines: Timelines) -> tuple[Statistics, ...]:
+    """Return the table of learned times, by which another release can use them again.
+
+    There is none where no relation learns a time.
+    """
+    if timelines.learned is None:
+        return ()
+    return (_learned_table(run, timelines.learned),)
+
+
+def _learned_table(run: Run, step: LearnedTimes) -> Statistics:
+    rows: list[dict[str, Scalar]] = []
+    for time in read_learned(run.folder(step)):
+        years = None if time.days is None else round(time.days / _DAYS_A_YEAR, 1)
+        rows.append(
+            {
+                "relation": time.relation,
+                "days": time.days,
+                "years": years,
+                "share": time.share,
+                "closed": time.closed,
+                "open": time.open,
+            }
+        )
+    return Statistics(
+        name=learned.FIGURES,
+        title="How long an open statement is trusted",
+        rows=rows,
+        caption="The time after which this share of a relation's terms had ended, closed and open "
+        "ones taken together (Kaplan-Meier). From then on an open statement of normal rank may "
+        "hold and is never asked for. No time is learned from fewer than "
+        f"{learned.LEAST_TERMS} closed terms.",
+    )
+
+
+def staleness(timelines: Path, dropped: Path) -> tuple[Statistics, ...]:
+    """Return what staleness costs, by relation; none where no open statement is stale.
+
+    `timelines` and `dropped` are the Parquet files of segments and of dropped comparisons.
+    """
+    query = """
+        select relation, open, stale, coalesce(comparisons, 0) as "comparisons dropped"
+        from (
+            select relation, count(*) as open, count(stale_until) as stale
+            from read_parquet(?) where end_open group by 1
+        )
+        left join (
+            select relation, count(*) as comparisons from read_parquet(?)
+            where reason = 'stale_statement' group by 1
+        ) using (relation)
+        where stale > 0 order by relation
+    """
+    rows = duck.records(query, [str(timelines), str(dropped)])
+    caption = (
+        "Open terms of each relation on the day of the dump, and those that nobody may have "
+        "closed: they are possible answers, which scoring accepts and never asks for. Rows are "
+        "dropped where no other object is certain."
+    )
+    return (Statistics("staleness", "Stale statements", rows, caption),) if rows else ()
 
 
 def facts_by_relation(facts: Path) -> Plot:

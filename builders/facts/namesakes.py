@@ -175,13 +175,13 @@ def tell_apart(
     offices: ir.Table,
     alike_texts: Mapping[str, str],
 ) -> Told:
-    """Name the subjects of rows so that no other one is meant, and find the rows that stay doubtful.
+    """Name the subjects of rows so that no other one is meant, and find rows that stay ambiguous.
 
     `asked` has the columns `key` (what tells rows apart), `subject`, `relation`, `first` and `last`
     (the days of the row; null: any day) and `answers` (item ids). `held` are rows of
     `held_objects`, `offices` those of `office_names`. `alike_texts` has the relations that share
-    texts, by `alike_relations`. Writes `NAMES`, one row for each subject and relation that is named with
-    something beside its label, and `AMBIGUOUS`, one for each row that is not to be asked.
+    texts, by `alike_relations`. Writes `NAMES`, one row for each subject and relation that is named
+    with something beside its label, and `AMBIGUOUS`, one for each row that is not to be asked.
     """
     held, asked = eng.keep(held), eng.keep(asked)
     pair_names = eng.keep(_pair_names(asked, held, entities, offices, alike_texts))

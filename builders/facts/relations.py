@@ -232,10 +232,20 @@ class Relation(Strict):
         description="unknown: that no object is stated says nothing, as of an office or employer "
         "before and after a recorded one; what is new or deleted is not asked about",
     )
-    open_for: int | None = Field(
+    usually: Literal["one"] | None = Field(
         default=None,
-        ge=1,
-        description="Years for which a fact without an end is trusted; then it is in doubt",
+        description="one: a subject has one object at a time as a rule, but for a loan or the "
+        "like; a fact without an end is in doubt as soon as a later object may have begun",
+    )
+    seat: Literal["one"] | None = Field(
+        default=None,
+        description="one: the objects are offices; where no two terms of an office overlap, a fact "
+        "without an end is in doubt as soon as a later subject may have begun in the same office",
+    )
+    open_for: Annotated[int, Field(ge=1)] | Literal["learned"] | None = Field(
+        default=None,
+        description="How long a fact without an end is trusted; then it is in doubt. Years, or "
+        "learned: until most terms of the relation had ended in the dump",
     )
     subject_class: Classes | None = Field(
         default=None, description="What the subject is; a list, or `without:` a list"
@@ -278,6 +288,15 @@ class Relation(Strict):
         "`Allied Expeditionary Force: true`",
     )
     examples: tuple[Example, ...] = Field(default=(), description="Checked against the variants")
+
+    @field_validator("open_for")
+    @classmethod
+    def _successors_end_it(
+        cls, open_for: int | str | None, info: ValidationInfo
+    ) -> int | str | None:
+        if open_for == "learned" and info.data.get("exclusive"):
+            raise ValueError("no time is learned where `exclusive: true`: a successor ends a fact")
+        return open_for
 
     @property
     def property(self) -> str:

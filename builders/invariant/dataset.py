@@ -103,10 +103,13 @@ class InvariantLAMA(ClozeBuilder):
         else:
             hint = "name one of the two in the recipe"
             raise UserError("no input dump, and no trex", where=display_path(run.recipe), hint=hint)
+        rules = steps.time_rules(relations)
+        newest_first = () if isinstance(source, TrexFacts) else source[::-1]
         return InvariantFacts(
             source=source,
             relations=tuple(relations),
-            rules=steps.time_rules(relations),
+            rules=rules,
+            learned=steps.learned_step(run, newest_first, rules) if newest_first else None,
             common_nouns=self.common_nouns,
             excluded_relations=tuple(
                 property_id

@@ -17,7 +17,7 @@ from factdrift.builders.core.schema import arrow_schema, reading, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import namesakes, snapshot_diff, steps
 from factdrift.builders.facts.relations import ClozeTemplates
-from factdrift.builders.facts.steps import Facts
+from factdrift.builders.facts.steps import Facts, LearnedTimes
 from factdrift.builders.facts.timeline import Rules, TimeRule
 from factdrift.builders.invariant import invariant, trex
 from factdrift.builders.text.prompts import merge_targets
@@ -53,6 +53,7 @@ class InvariantFacts(Step):
     source: TrexFacts | tuple[Facts, ...]
     relations: tuple[str, ...]
     rules: Mapping[str, TimeRule]
+    learned: LearnedTimes | None = None
     common_nouns: tuple[str, ...]
     excluded_relations: tuple[str, ...]
     require_pages: bool
@@ -70,7 +71,8 @@ class InvariantFacts(Step):
                 offices = _no_offices(entities)
             else:
                 folders = [workspace.folder(dump_step) for dump_step in self.source]
-                pair_table = _of_dumps(engine, folders, self.rules)
+                rules = steps.timed_rules(workspace, self.rules, self.learned)
+                pair_table = _of_dumps(engine, folders, rules)
                 drops = steps.read_dropped(engine, *folders)
                 held, entities = _held(engine, folders[-1])
                 mined_folder = workspace.folder(self.source[-1].mined)

@@ -1,6 +1,6 @@
 """Facts of Wikidata, their timelines, and what two dumps say of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Annotated, Literal
 
@@ -130,12 +130,20 @@ class Segment:
     end_first: Annotated[date | None, "earliest possible last day; null: unknown", _WHILE_OPEN]
     end_last: Annotated[date | None, "latest possible last day; null: unknown", _WHILE_OPEN]
     end_open: Annotated[bool, "true: no end is stated; it is taken to hold until the snapshot day"]
-    end_inferred: Annotated[bool, "true: never closed, but an exclusive successor began"]
+    end_inferred: Annotated[
+        bool, "true: this end is not stated; a successor or an overlapping term of another tells it"
+    ]
     rival: Annotated[
         bool, "true: another object may hold its place, so it may have held and surely never did"
     ]
     statements: Annotated[tuple[str, ...], "ids of the statements behind it, sorted"]
     snapshot: Annotated[date, "day of the dump that states it", MEASURED]
+    # By keyword alone, so that the tables with more columns may have some without a default.
+    stale_until: Annotated[
+        date | None,
+        "last day on which it would surely hold if it were not stale; null: it is not",
+        MEASURED,
+    ] = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +221,10 @@ class NameConflict:
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """The change of one (subject, relation, object) between two dumps.
+    """The change of one term of a (subject, relation, object) between two dumps.
 
-    The dates of each dump span its segments at its own snapshot day. They are null where the dump
-    does not have the fact, and the end is null where it is open.
+    The dates of each dump are those of this segment at its own snapshot day. They are null where
+    the dump does not have it or states no date, and the end is null where it is open.
     """
 
     subject: Annotated[str, "item id of the subject"]
@@ -224,9 +232,12 @@ class FactChange:
     object: Annotated[str, "item id of the object"]
     change: Annotated[
         Change,
-        "static, new, obsolete (it ended between the dumps), returned (both have it; in the newer "
-        "one it begins again after the end in the older one), corrected (it lies wholly before "
-        "the older dump: an editor's change) or removed (an editor's decision)",
+        "static (the same days), new, obsolete (it ended between the dumps), returned (it held "
+        "before the older dump, not at it, and again after it), added (older or undated, and not "
+        "in the older dump), corrected (an editor's change of days) or removed (an editor's)",
+    ]
+    differs: Annotated[
+        tuple[str, ...], "what an editor corrected: `start`, `end` or both; empty: nothing"
     ]
     old_start_first: Annotated[date | None, "older dump: earliest possible first day"]
     old_start_last: Annotated[date | None, "older dump: latest possible first day"]

@@ -17,7 +17,7 @@ from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.core.schema import PAGE_ROW_GROUP, reading
 from factdrift.builders.facts import steps
-from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.card import learned_times, mining
 from factdrift.builders.facts.namesakes import alike
 from factdrift.builders.facts.relations import Relation, select_relations
 from factdrift.builders.rows.gold import outcome_lines
@@ -88,7 +88,7 @@ class TimeQA(DatasetBuilder):
         facts = steps.facts_step(run, "dump", relations)
         histories = Histories(
             facts=facts,
-            timelines=steps.timelines_step(facts, relations),
+            timelines=steps.timelines_step(run, facts, relations),
             relations=tuple(relations),
             min_segments=self.min_segments,
             alike=alike(
@@ -172,7 +172,11 @@ def _dataset(run: Run, asked_questions: AskedQuestions) -> Dataset:
     return Dataset(
         tables=tuple(tables),
         dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in step_folders),
-        statistics=(*card.statistics(asked_folder, aligned_folder), mining_statistics),
+        statistics=(
+            *card.statistics(asked_folder, aligned_folder),
+            *learned_times(run, asked_questions.alignments.histories.timelines),
+            mining_statistics,
+        ),
         plots=card.plots(asked_folder),
     )
 
