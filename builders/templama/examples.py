@@ -33,7 +33,8 @@ class ClozeExamples(Step):
     """Writes up to `EXAMPLE_COUNT` facts of each relation: `examples.parquet` (`rows.PromptFact`).
 
     The facts ended before the first period of the window began, and no row asks about their
-    subjects, which share their names with no other subject of the relation. `templates` maps a property id to its cloze sentences; the first one is used.
+    subjects, which share their names with no other subject of the relation. `templates` maps a
+    property id to its cloze sentences; the first one is used.
     """
 
     name: ClassVar[str] = "examples"
