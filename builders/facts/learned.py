@@ -117,10 +117,10 @@ def times_of_file(path: Path, rules: Rules) -> list[LearnedTime]:
                 figures["rows"] for figures in document["figures"] if figures["name"] == FIGURES
             )
         listed = msgspec.convert(document, list[LearnedTime])
-    except (msgspec.DecodeError, KeyError, StopIteration, TypeError) as error:
-        raise UserError("no learned times", where=path, hint=hint) from error
     except msgspec.ValidationError as error:
         raise UserError(f"no learned times: {error}", where=path, hint=hint) from error
+    except (msgspec.DecodeError, KeyError, StopIteration, TypeError) as error:
+        raise UserError("no learned times", where=path, hint=hint) from error
     learning = {relation_id for relation_id, rule in rules.items() if rule.open_for == "learned"}
     return [time for time in listed if time.relation in learning]
 
