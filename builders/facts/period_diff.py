@@ -35,8 +35,9 @@ from typing import Literal
 import ibis
 import ibis.expr.types as ir
 
-from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity, Period, periods
+from factdrift.builders.core.dates import Granularity, Period, periods
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.tables import period_first_day, period_text
 from factdrift.builders.facts.timeline import (
     CAUSES,
     REASONS,
@@ -199,7 +200,7 @@ def vacant_days(
     asked_rows = comparisons.filter(has_empty_side & comparisons.relation.isin(sorted(relations)))
     is_new = asked_rows.split == "new"
     next_period = ibis.ifelse(is_new, asked_rows["first"], asked_rows["first"] + 1)
-    day_after = _first_day(next_period, granularity)
+    day_after = period_first_day(next_period, granularity)
     return asked_rows.select(*_KEY, day=(day_after - ibis.interval(days=1)).cast("date"))
 
 
@@ -240,8 +241,8 @@ def drop_life_changes(
     """
     with_empty_side = comparisons.filter(comparisons.split.isin(["new", "deleted"]))
     period_days = {
-        "since": _first_day(with_empty_side["first"], granularity),
-        "until": _first_day(with_empty_side["first"] + 1, granularity),
+        "since": period_first_day(with_empty_side["first"], granularity),
+        "until": period_first_day(with_empty_side["first"] + 1, granularity),
     }
     subjects = with_empty_side.select(
         *_KEY, **period_days, item=_item_id(with_empty_side.subject), ending=ibis.literal(True)
@@ -334,13 +335,7 @@ def dropped_rows(comparisons: ir.Table, granularity: Granularity) -> ir.Table:
     """
     is_of_pair = comparisons.reason.isin(PAIR_REASONS).fill_null(False)
     period_rows = _each_period(comparisons.filter(comparisons.reason.notnull() & ~is_of_pair))
-    per_year = PERIODS_PER_YEAR[granularity]
-    period_name = (period_rows.period // per_year).cast("string").lpad(4, "0")
-    place_in_year = (period_rows.period % per_year + 1).cast("string")
-    if granularity == "quarter":
-        period_name = period_name + "Q" + place_in_year
-    elif granularity == "month":
-        period_name = period_name + "M" + place_in_year.lpad(2, "0")
+    period_name = period_text(period_rows.period, granularity)
     period_rows = period_rows.select(
         "subject",
         "relation",
@@ -460,13 +455,6 @@ def _still_true(comparisons: ir.Table, no_items: ir.ArrayValue) -> ir.ArrayValue
     new_objects = array_difference(later_objects, earlier_objects)
     has_still_true = comparisons.split.isin(["updated", "deleted"]) & (new_objects.length() > 0)
     return ibis.ifelse(has_still_true, array_difference(later_objects, new_objects), no_items)
-
-
-def _first_day(period_index: ir.IntegerValue, granularity: Granularity) -> ir.DateValue:
-    """The first day of a period."""
-    per_year = PERIODS_PER_YEAR[granularity]
-    first_month = period_index % per_year * (12 // per_year) + 1
-    return ibis.date(period_index // per_year, first_month, ibis.literal(1))
 
 
 def _each_period(comparisons: ir.Table) -> ir.Table:

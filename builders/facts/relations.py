@@ -66,6 +66,11 @@ def _valid_question(text: str) -> str:
     return _whole_text(text, parse_template(text, QUESTION_ROLES)[0], "?", mistake_text)
 
 
+def _valid_timeless(text: str) -> str:
+    mistake_text = "has no question mark at the end; it is a whole question"
+    return _whole_text(text, parse_template(text, ("subject",))[0], "?", mistake_text)
+
+
 class QuestionTemplate(Strict):
     """A question variant; `times` lists the time specifiers that it reads well with."""
 
@@ -266,6 +271,11 @@ class Relation(Strict):
         description="Up to five time-sensitive questions whose answer is the object; none: the "
         "relation is not asked about. Together they serve every specifier that makes sense",
     )
+    timeless_question: Annotated[str, AfterValidator(_valid_timeless)] | None = Field(
+        default=None,
+        description="A question without a time, for facts that do not change: "
+        "What is the capital of <the subject>?",
+    )
     phrases: RelationWording | None = Field(
         default=None, description="For questions over several facts; none: no such question"
     )
@@ -393,12 +403,13 @@ class ClozeTemplates(Strict):
     """The parts of a relation's template that its cloze rows show.
 
     `cloze` maps the name of each sentence to the sentence. `ask` is a question for the same object,
-    with <subject> and <time>, or None where the template has none.
+    with <subject> and <time>, and `timeless` one without time; None where the template has none.
     """
 
     label: str
     cloze: Mapping[str, str]
     ask: str | None = None
+    timeless: str | None = None
     articles: Mapping[str, bool] = {}
 
 
@@ -426,6 +437,7 @@ def cloze_templates(
             label=relation.label,
             cloze=named_texts,
             ask=next(question_texts, None),
+            timeless=relation.timeless_question,
             articles=relation.articles,
         )
         if not cloze_texts:

@@ -12,6 +12,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.namesakes import alike_relations
 from factdrift.builders.facts.relations import (
     OURS,
     ClozeTemplates,
@@ -20,7 +21,7 @@ from factdrift.builders.facts.relations import (
     select_relations,
 )
 from factdrift.builders.facts.steps import Facts
-from factdrift.builders.invariant import card, invariant
+from factdrift.builders.invariant import card
 from factdrift.builders.invariant.steps import InvariantClozeRows, InvariantFacts, TrexFacts
 from factdrift.builders.text import views
 from factdrift.builders.text.views import ClozeBuilder
@@ -118,7 +119,7 @@ class InvariantLAMA(ClozeBuilder):
             if self.functional
             else (),
             require_pages=self.require_pages and not isinstance(source, TrexFacts),
-            alike=invariant.alike_relations(templates),
+            alike=alike_relations(templates),
             per_relation=self.per_relation,
             seed=run.seed,
         )

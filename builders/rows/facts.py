@@ -97,6 +97,11 @@ class Entity:
     ended_first: Annotated[date | None, "earliest day of death or dissolution (P570, P576)"] = None
     ended_last: Annotated[date | None, "latest day of death or dissolution; null: not ended"] = None
     classes: Annotated[tuple[str, ...], "items that it is an instance of (P31), sorted"] = ()
+    description: Annotated[str | None, "English description, else the `mul` one"] = None
+    country: Annotated[
+        str | None,
+        "label of its only jurisdiction (P1001), else of its only country (P17); null: none",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,70 @@ class Answer:
     id: Annotated[str, "item id"]
     label: Annotated[str, "English label, else the `mul` label"]
     aliases: Annotated[tuple[str, ...], "other accepted names, sorted"]
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectName:
+    """How texts name a subject beside its label, so that no other one is meant."""
+
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    name: Annotated[str, "its label, and in brackets its country or description"]
+
+
+@dataclass(frozen=True, slots=True)
+class OfficeName:
+    """An office whose label offices of other countries have, too."""
+
+    id: Annotated[str, "item id"]
+    label: Annotated[str, "its label"]
+    name: Annotated[str, "its label, and its country in brackets"]
+    names: Annotated[tuple[str, ...], "ways of writing it with its country"]
+
+
+@dataclass(frozen=True, slots=True)
+class AmbiguousRow:
+    """A row that another subject of the same name would answer in another way."""
+
+    key: Annotated[str, "what the row is called in its step"]
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    rivals: Annotated[str, "item ids of the other subjects, joined by spaces"]
+
+
+@dataclass(frozen=True, slots=True)
+class Namesake:
+    """An item whose name others have, in the same place of the same relation."""
+
+    id: Annotated[str, "item id"]
+    role: Annotated[Literal["subject", "object"], "the place"]
+    name: Annotated[str | None, "what texts call it; null: nothing tells it from the others"]
+    description: Annotated[str | None, "the description in `name`; null: there is none in it"]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemNames:
+    """An item, and the descriptions of others of its name (an intermediate table)."""
+
+    id: Annotated[str, "item id"]
+    role: Annotated[Literal["subject", "object"], "the place in which they stand"]
+    name: Annotated[str, "its label, or that and its country"]
+    description: Annotated[str | None, "its description"]
+    others: Annotated[tuple[str, ...], "descriptions of the others; empty texts: none"]
+
+
+@dataclass(frozen=True, slots=True)
+class NameConflict:
+    """A row, and another subject of its name with another answer (an intermediate table)."""
+
+    key: Annotated[str, "what the row is called in its step"]
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    name: Annotated[str, "what both are called"]
+    description: Annotated[str | None, "description of the subject"]
+    rival: Annotated[str, "item id of the other subject"]
+    rival_description: Annotated[str | None, "its description"]
+    objects: Annotated[tuple[Answer, ...], "all objects of the subject and relation, in no order"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,14 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import period_diff, steps
 from factdrift.builders.facts.card import learned_times, mining, staleness
+from factdrift.builders.facts.namesakes import alike_relations
 from factdrift.builders.facts.relations import OURS, Relation, cloze_templates, select_relations
 from factdrift.builders.templama import card, guesses
 from factdrift.builders.templama.choices import ChoiceRows
 from factdrift.builders.templama.examples import ClozeExamples
 from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.templama.steps import ComparisonRules, PeriodChanges
+from factdrift.builders.templama.told import ToldApart
 from factdrift.builders.text.views import ClozeBuilder
 
 _TABLES: dict[str, tuple[type, str]] = {
@@ -118,8 +120,9 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
         if clipped_note:
             run.workspace.say(f"  {clipped_note}")
         changes_step = self._changes_step(run, facts_step, relations, window)
+        told_step = ToldApart(changes=changes_step, alike=alike_relations(templates))
         cloze_step = ClozeRows(
-            changes=changes_step, templates=templates, blank=self.blank, views=self.views(run)
+            told=told_step, templates=templates, blank=self.blank, views=self.views(run)
         )
         cloze_path = run.folder(cloze_step) / "cloze.parquet"
         notes = [note for note in (clipped_note, card.empty_splits(cloze_path)) if note]
@@ -128,7 +131,7 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
         # The first period of the window has none to be compared with, and so no rows.
         periods = [str(period) for period in window[1:]]
         timelines_file = FromParquet(run.folder(changes_step) / "timelines.parquet")
-        drop_folders = [run.folder(changes_step)]
+        drop_folders = [run.folder(changes_step), run.folder(told_step)]
         examples_step = ClozeExamples(
             changes=changes_step, templates=templates, blank=self.blank, seed=run.seed
         )
@@ -149,8 +152,8 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
             examples=FromParquet(run.folder(examples_step) / "examples.parquet"),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in drop_folders),
             statistics=(
-                *card.statistics(cloze_path, " ".join(notes)),
                 guesses.statistics(cloze_path, timelines_file.path),
+                *card.statistics(cloze_path, " ".join(notes)),
                 *staleness(
                     run.folder(changes_step.timelines) / "timelines.parquet",
                     drop_folders[0] / "dropped.parquet",

@@ -22,6 +22,8 @@ _PARTICLES = re.compile(
     "al|bin|da?|del?|della|den|der|di|dos?|du|el|ibn|la|le|te|ten|ter|van|von|y|zu"
 )
 _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?![^\s,;:)/-])")
+# It matches ` (India)` in `Minister of Finance (India)`.
+_BRACKET = re.compile(r" \([^()]*\)$")
 _STOPS = (".", "!", "?", "…")
 
 
@@ -118,13 +120,15 @@ def parse_phrase(template: str) -> tuple[Part, ...]:
     return parse_template(template, roles or _CLOZE)
 
 
-def phrase(template: str, subject: str, object_label: str = "") -> str:
+def phrase(
+    template: str, subject: str, object_label: str = "", articles: Articles = _BY_NAME
+) -> str:
     """The text of a part of a sentence; a subject that begins with "the " keeps its article.
 
     >>> phrase("the head coach of <the subject>", "the team that Jude Bellingham played for")
     'the head coach of the team that Jude Bellingham played for'
     """
-    articles = {subject: False} if subject.startswith("the ") else _BY_NAME
+    articles = {subject: False} if subject.startswith("the ") else articles
     parts = parse_phrase(template)
     phrase_text = _text(("\0", *parts), subject, object_label, "", articles)
     return phrase_text[1:]
@@ -176,8 +180,10 @@ def _text(
 
 def _article(placeholder: Placeholder, label: str, articles: Articles) -> str:
     if placeholder.article == "the":
-        article = articles.get(label)
-        return "the" if (takes_the(label) if article is None else article) else ""
+        # What stands in brackets behind a name, as its country, does not change its article.
+        name = _BRACKET.sub("", label)
+        article = articles.get(label, articles.get(name))
+        return "the" if (takes_the(name) if article is None else article) else ""
     return a_or_an(label) if placeholder.article else ""
 
 

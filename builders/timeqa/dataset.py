@@ -18,6 +18,7 @@ from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.core.schema import PAGE_ROW_GROUP, reading
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import learned_times, mining
+from factdrift.builders.facts.namesakes import alike
 from factdrift.builders.facts.relations import Relation, select_relations
 from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.timeqa import annotations, card
@@ -90,6 +91,12 @@ class TimeQA(DatasetBuilder):
             timelines=steps.timelines_step(run, facts, relations),
             relations=tuple(relations),
             min_segments=self.min_segments,
+            alike=alike(
+                {
+                    relation_id: [template.ask for template in relation.questions]
+                    for relation_id, relation in relations.items()
+                }
+            ),
         )
         alignments = Alignments(
             histories=histories,

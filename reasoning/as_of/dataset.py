@@ -82,7 +82,10 @@ class AsOf(DatasetBuilder):
                 Table("questions", AsOfQuestion, _QUESTIONS, {"test": FromParquet(questions_path)}),
                 Table("passages", DatedPassage, _PASSAGES, {"corpus": FromParquet(passages_path)}),
             ),
-            dropped=(FromParquet(rows_folder / "dropped.parquet"),),
+            dropped=tuple(
+                FromParquet(folder / "dropped.parquet")
+                for folder in (rows_folder, run.folder(evolving_step))
+            ),
             statistics=(
                 _contents(passages_path, questions_path),
                 _memories(passages_path, questions_path),
