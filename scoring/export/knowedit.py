@@ -88,6 +88,9 @@ def _records(
         if len(fact_row["now"]) != 1:
             export_notes["changes left out: several objects hold now"] += 1
             continue
+        if fact_row["now"][0] in (fact_row["before"] or ()):
+            export_notes["changes left out: a new term of who held before"] += 1
+            continue
         subject, relation = fact_row["subject"], fact_row["relation"]
         beside = static_config.beside(subject, relation)
         if not beside:
