@@ -17,6 +17,8 @@ from factdrift.builders.text.en.articles import a_or_an, takes_the
 
 BLANK = "_X_"
 
+# It matches `{subject}` and `[the object]`, but not `{name}`.
+_BRACES = re.compile(r"([{\[](?:(?:the|an?) )?(subject|object|time)[}\]])")
 # Words in lower case that begin a name: de Havilland, van der Waals force, al-Nahda.
 _PARTICLES = re.compile(
     "al|bin|da?|del?|della|den|der|di|dos?|du|el|ibn|la|le|te|ten|ter|van|von|y|zu"
@@ -62,21 +64,33 @@ _BY_NAME: Articles = {}
 def parse_template(template: str, roles: tuple[Role, ...] = _CLOZE) -> tuple[Part, ...]:
     """The fixed texts and placeholders of a template, in order, with one placeholder a role.
 
-    Raises ValueError where a placeholder is unknown, missing or repeated.
+    Raises one ValueError for all placeholders that are unknown, missing or repeated.
     """
     parts: list[Part] = []
+    mistakes: list[str] = []
+    meant_roles: set[str] = set()
     for index, template_part in enumerate(re.split(r"(<[^<>]*>)", template)):
         if index % 2:
-            parts.append(_placeholder(template_part, roles))
+            try:
+                parts.append(_placeholder(template_part, roles))
+            except ValueError as error:
+                mistakes.append(str(error))
+                meant_roles |= {role for role in roles if f"{role}>?" in mistakes[-1]}
         elif "<" in template_part or ">" in template_part:
-            raise ValueError(f"an angle bracket without its partner: {template_part.strip()}")
+            mistakes.append(f"an angle bracket without its partner: {template_part.strip()}")
         elif template_part:
             parts.append(template_part)
+            for braced, role in _BRACES.findall(template_part):
+                mistakes.append(f"write <{role}> for {braced}")
+                meant_roles.add(role)
     roles_found = [part.role for part in parts if isinstance(part, Placeholder)]
     for role in roles:
-        if roles_found.count(role) != 1:
+        # What was written in another way is not missing, too.
+        if roles_found.count(role) != 1 and not (role in meant_roles and role not in roles_found):
             how_many = "no" if role not in roles_found else "more than one"
-            raise ValueError(f"{how_many} <{role}>; a template has exactly one")
+            mistakes.append(f"{how_many} <{role}>; a template has exactly one")
+    if mistakes:
+        raise ValueError("; ".join(mistakes))
     return tuple(parts)
 
 
