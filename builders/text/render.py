@@ -8,7 +8,7 @@ is printed as it is and never read as a placeholder.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -76,22 +76,35 @@ def parse_template(template: str, roles: tuple[Role, ...] = _CLOZE) -> tuple[Par
             except ValueError as error:
                 mistakes.append(str(error))
                 meant_roles |= {role for role in roles if f"{role}>?" in mistakes[-1]}
-        elif "<" in template_part or ">" in template_part:
-            mistakes.append(f"an angle bracket without its partner: {template_part.strip()}")
         elif template_part:
             parts.append(template_part)
-            for braced, role in _BRACES.findall(template_part):
-                mistakes.append(f"write <{role}> for {braced}")
-                meant_roles.add(role)
-    roles_found = [part.role for part in parts if isinstance(part, Placeholder)]
-    for role in roles:
-        # What was written in another way is not missing, too.
-        if roles_found.count(role) != 1 and not (role in meant_roles and role not in roles_found):
-            how_many = "no" if role not in roles_found else "more than one"
-            mistakes.append(f"{how_many} <{role}>; a template has exactly one")
+            mistakes += _text_mistakes(template_part)
+            meant_roles.update(role for _, role in _BRACES.findall(template_part))
+    mistakes += _role_mistakes(parts, roles, meant_roles)
     if mistakes:
         raise ValueError("; ".join(mistakes))
     return tuple(parts)
+
+
+def _text_mistakes(text: str) -> list[str]:
+    """What is wrong in a text between placeholders."""
+    if "<" in text or ">" in text:
+        return [f"an angle bracket without its partner: {text.strip()}"]
+    return [f"write <{role}> for {braced}" for braced, role in _BRACES.findall(text)]
+
+
+def _role_mistakes(
+    parts: Sequence[Part], roles: Sequence[Role], meant_roles: Collection[str]
+) -> list[str]:
+    """The placeholders that are missing or repeated; what is misspelt is not missing, too."""
+    roles_found = [part.role for part in parts if isinstance(part, Placeholder)]
+    mistakes: list[str] = []
+    for role in roles:
+        count = roles_found.count(role)
+        if count > 1 or (count == 0 and role not in meant_roles):
+            how_many = "more than one" if count else "no"
+            mistakes.append(f"{how_many} <{role}>; a template has exactly one")
+    return mistakes
 
 
 def query(
