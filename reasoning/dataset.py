@@ -93,7 +93,7 @@ class TemporalReasoning(DatasetBuilder):
                 _families(questions_path),
                 _shortcuts(questions_path),
                 *learned_times(run, candidates_step.timelines),
-                mining({"dump": run.folder(facts_step)}),
+                mining({"dump": run.folder(facts_step)}, run.workspace.say),
             ),
             plots=(_plot(questions_path),),
         )

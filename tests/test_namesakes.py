@@ -33,7 +33,9 @@ def table(eng: Engine, folder: Path, row: type, values: list[dict[str, Any]]) ->
         ):
             if is_type(field.type):
                 defaults[field.name] = value
-    pq.write_table(pa.Table.from_pylist([defaults | value for value in values], schema=schema), path)
+    pq.write_table(
+        pa.Table.from_pylist([defaults | value for value in values], schema=schema), path
+    )
     return eng.read(path, row)
 
 

@@ -1,20 +1,30 @@
 """Figures and pictures for the cards of datasets that are made from Wikidata facts."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Plot, Scalar, Statistics
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import learned
-from factdrift.builders.facts.steps import COUNTS, LearnedTimes, Timelines, read_learned
+from factdrift.builders.facts.steps import COUNTS, UNSTATED, LearnedTimes, Timelines, read_learned
 
 _DAYS_A_YEAR = 365.2425
 
 
-def mining(facts: Mapping[str, Path]) -> Statistics:
-    """Return a table of the counts of each folder of facts, with a row for all that is left out."""
+def mining(facts: Mapping[str, Path], say: Callable[[str], None] = lambda text: None) -> Statistics:
+    """Return a table of the counts of each folder of facts, with a row for all that is left out.
+
+    Relations of which a dump states nothing are named in its caption, and by `say`.
+    """
+    unstated_texts: list[str] = []
+    for input_name, folder in facts.items():
+        of_input = f" ({input_name})" if len(facts) > 1 else ""
+        if relation_ids := (folder / UNSTATED).read_text("utf-8").split():
+            names = ", ".join(relation_ids)
+            unstated_texts.append(f"{names}: no statement in this dump{of_input}")
+            say(f"  {unstated_texts[-1]}")
     counts = {
         input_name: json.loads((folder / COUNTS).read_text("utf-8"))
         for input_name, folder in facts.items()
@@ -34,7 +44,8 @@ def mining(facts: Mapping[str, Path]) -> Statistics:
             for count_name in count_names
         ],
         caption="Lines, entities, statements and facts of each dump, and why statements are no "
-        "facts. `undated` ones have no time qualifier, `deprecated` ones a rank that says so.",
+        "facts. `undated` ones have no time qualifier, `deprecated` ones a rank that says so."
+        + "".join(f" {text}." for text in unstated_texts),
     )
 
 

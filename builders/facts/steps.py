@@ -43,6 +43,8 @@ COUNTS = "counts.json"
 """The file with the counts of a dump's lines, statements and facts: name -> number."""
 LEARNED = "learned.json"
 """The file with the learned times."""
+UNSTATED = "unstated.txt"
+"""The file with the ids of the relations of which a dump states nothing, one a line."""
 DROPPED_ORDER = ("step", "reason", "item", "subject", "relation", "period", "score", "detail")
 """Total order of dropped rows, for `Engine.write`."""
 # 100 MB are read in about two seconds, so that smaller dumps need no announcement.
@@ -97,6 +99,15 @@ class Facts(Step):
             {**mining_counts, **count_by_reason, **row_counts}, indent=1, sort_keys=True
         )
         (out / COUNTS).write_text(counts_text + "\n", "utf-8")
+        stated_relations = read_summary(mined_folder / TABLES[-1])["relations"]
+        unstated = [
+            relation_id
+            for relation_id in self.relations
+            if not any(stated_relations.get(property_of(relation_id), {}).values())
+        ]
+        (out / UNSTATED).write_text(
+            "".join(f"{relation_id}\n" for relation_id in unstated), "utf-8"
+        )
 
     def _counted(self, mined_folder: Path) -> Counter[str]:
         """Add up the counts of the whole dump and those of these relations."""

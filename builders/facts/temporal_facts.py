@@ -60,7 +60,7 @@ class TemporalFacts(DatasetBuilder):
             dropped=(FromParquet(tables_folder / "dropped.parquet"),),
             statistics=(
                 *card.learned_times(run, timelines_step),
-                card.mining(fact_folders),
+                card.mining(fact_folders, run.workspace.say),
             ),
             plots=(card.facts_by_relation(table_files["facts"]),),
         )

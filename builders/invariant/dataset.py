@@ -79,7 +79,8 @@ class InvariantLAMA(ClozeBuilder):
         else:
             names = ("older", "dump")[-len(facts.source) :]
             folders = map(run.folder, facts.source)
-            statistics.append(mining(dict(zip(names, folders, strict=True))))
+            named_folders = dict(zip(names, folders, strict=True))
+            statistics.append(mining(named_folders, run.workspace.say))
         return Dataset(
             tables=(Table("all", rows.InvariantCloze, _ABOUT, {"test": FromParquet(path)}),),
             examples=FromParquet(path.with_name("examples.parquet")),

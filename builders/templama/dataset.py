@@ -159,7 +159,7 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
                     drop_folders[0] / "dropped.parquet",
                 ),
                 *learned_times(run, changes_step.timelines),
-                mining({"dump": run.folder(facts_step)}),
+                mining({"dump": run.folder(facts_step)}, run.workspace.say),
             ),
             plots=card.plots(cloze_path, periods),
         )

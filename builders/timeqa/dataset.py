@@ -161,7 +161,8 @@ def _dataset(run: Run, asked_questions: AskedQuestions) -> Dataset:
     ]
     if asked_questions.asking.text:
         tables.append(_pages(pages_folder, aligned_folder))
-    mining_statistics = mining({"dump": run.folder(asked_questions.alignments.histories.facts)})
+    facts_folder = run.folder(asked_questions.alignments.histories.facts)
+    mining_statistics = mining({"dump": facts_folder}, run.workspace.say)
     step_folders = (
         histories_folder,
         pages_folder,

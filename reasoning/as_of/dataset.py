@@ -90,7 +90,7 @@ class AsOf(DatasetBuilder):
                 _contents(passages_path, questions_path),
                 _memories(passages_path, questions_path),
                 *learned_times(run, evolving_step.timelines),
-                mining({"dump": run.folder(facts_step)}),
+                mining({"dump": run.folder(facts_step)}, run.workspace.say),
             ),
         )
 
