@@ -136,6 +136,18 @@ def holds_several(terms: Sequence[Fact]) -> bool:
     )
 
 
+def starts_after(held: Fact, rivals: Sequence[Fact], competitor: str) -> list[date]:
+    """The first possible starts of the competitors that began later under some reading."""
+    assert held.start_first
+    starts = []
+    for rival in rivals:
+        is_other = getattr(rival, competitor) != getattr(held, competitor)
+        assert rival.start_first and rival.start_last
+        if is_other and rival.start_last > held.start_first:
+            starts.append(rival.start_first)
+    return starts
+
+
 @pytest.mark.parametrize(("subjects", "objects"), [(300, 40), (900, 1500)])
 def test_windows_see_what_a_walk_sees(
     duck: Engine, tmp_path: Path, subjects: int, objects: int
@@ -165,15 +177,9 @@ def test_windows_see_what_a_walk_sees(
             segment = segment_by_statement.get(held.statement)
             if not held.end_open or held.rank == "preferred" or segment is None:
                 continue
-            assert held.start_first
-            later_starts = [
-                rival.start_first
-                for rival in rivals
-                if getattr(rival, competitor) != getattr(held, competitor)
-                and rival.start_last and rival.start_first
-                and rival.start_last > held.start_first
-            ]  # fmt: skip
+            later_starts = starts_after(held, rivals, competitor)
             expected = min(later_starts) - timedelta(days=1) if later_starts else NOW
+            assert held.start_first
             assert segment["end_first"] == max(expected, held.start_first), held
             assert (segment["stale_until"] is not None) == bool(later_starts)
             assert segment["rival"] == (expected < held.start_first)
