@@ -157,34 +157,44 @@ def test_windows_see_what_a_walk_sees(
     table = duck.read(parquet(tmp_path / "f.parquet", Fact, stated), Fact)
     rules = {**RULES, "P3": TimeRule(exclusive=True)}
     segments = duck.rows(timeline(duck, table, rules=rules).segments)
-    segment_by_statement = {
-        statement_id: segment
-        for segment in segments
-        if len(segment["statements"]) == 1
-        for statement_id in segment["statements"]
-        if segment["end_open"]
-    }
+    segment_of = open_segments(segments)
     places: dict[tuple[str, str], list[Fact]] = {}
     for held in stated:
         place = held.subject if held.relation == "P1" else held.object
         places.setdefault((held.relation, place), []).append(held)
     stale_count = 0
     for (relation, _), rivals in places.items():
-        competitor = "object" if relation == "P1" else "subject"
-        if relation == "P3" or (relation == "P2" and not is_single_seat(rivals)):
-            continue
-        for held in rivals:
-            segment = segment_by_statement.get(held.statement)
-            if not held.end_open or held.rank == "preferred" or segment is None:
-                continue
-            later_starts = starts_after(held, rivals, competitor)
-            expected = min(later_starts) - timedelta(days=1) if later_starts else NOW
-            assert held.start_first
-            assert segment["end_first"] == max(expected, held.start_first), held
-            assert (segment["stale_until"] is not None) == bool(later_starts)
-            assert segment["rival"] == (expected < held.start_first)
-            stale_count += bool(later_starts)
+        if relation == "P1":
+            stale_count += checked(rivals, "object", segment_of)
+        elif relation == "P2" and is_single_seat(rivals):
+            stale_count += checked(rivals, "subject", segment_of)
     assert stale_count > 100
+
+
+def open_segments(segments: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The open segments of one statement alone, by that."""
+    return {
+        segment["statements"][0]: segment
+        for segment in segments
+        if segment["end_open"] and len(segment["statements"]) == 1
+    }
+
+
+def checked(rivals: Sequence[Fact], competitor: str, segment_of: dict[str, dict[str, Any]]) -> int:
+    """Check each open fact of normal rank of a place; return the number of stale ones."""
+    stale_count = 0
+    for held in rivals:
+        segment = segment_of.get(held.statement)
+        if segment is None or held.rank == "preferred":
+            continue
+        later_starts = starts_after(held, rivals, competitor)
+        expected = min(later_starts) - timedelta(days=1) if later_starts else NOW
+        assert held.start_first
+        assert segment["end_first"] == max(expected, held.start_first), held
+        assert (segment["stale_until"] is not None) == bool(later_starts)
+        assert segment["rival"] == (expected < held.start_first)
+        stale_count += bool(later_starts)
+    return stale_count
 
 
 def test_kaplan_meier() -> None:
