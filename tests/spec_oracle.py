@@ -886,18 +886,14 @@ VACANT_DAYS = 92
 
 def is_vacant(line: Timeline, day: int) -> bool:
     """Whether a day lies in a certain vacancy of an exclusive relation."""
-    if any(
-        possible(segment.start.first, segment.end.last, Point(day, day))
-        for segment in line.segments
-    ):
-        return False
     earlier_segments = [segment for segment in line.segments if segment.end.last < day]
     later_segments = [segment for segment in line.segments if segment.start.first > day]
-    if not earlier_segments or not later_segments:
+    may_hold = len(earlier_segments) + len(later_segments) < len(line.segments)
+    if may_hold or not earlier_segments or not later_segments:
         return False
     before = max(earlier_segments, key=lambda segment: (segment.end.last, segment.end.first))
     after = min(later_segments, key=lambda segment: (segment.start.first, segment.start.last))
-    both_sure = not any(segment.doubtful or segment.kind != "state" for segment in (before, after))
+    both_sure = {before.kind, after.kind} == {"state"} and not (before.doubtful or after.doubtful)
     empty_days = Point(before.end.last + 1, after.start.first - 1)
     is_barred = any(possible(gap.first, gap.last, empty_days) for gap in line.gaps)
     return (
