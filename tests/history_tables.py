@@ -1,6 +1,7 @@
 """Histories of `tests.spec_oracle` as the tables that the reading of a dump leaves."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -32,10 +33,7 @@ def tables(
     for history in histories:
         told = history.relation
         rules[told.id] = TimeRule.model_validate(
-            {
-                column: getattr(told, column)
-                for column in ("exclusive", "ends_with", "undated", "open_for")
-            }
+            {column: getattr(told, column) for column in TimeRule.model_fields}
         )
         for entity in (history.subject, *history.objects.values()):
             life_days = (
@@ -81,12 +79,34 @@ def _row(history: History, name: str, said: spec_oracle.Fact, snapshot: date) ->
 
 def segment_rows(history: History, line: Timeline, snapshot: date) -> Iterator[Segment]:
     """The segments of a timeline as rows, all of the statement `s`."""
-    for held in line.segments:
-        yield Segment(
-            history.subject.id, history.relation.id, held.object, **_dates(held.start, held.end),
-            end_open=held.end_open, end_inferred=held.end_inferred, rival=held.doubtful,
-            statements=("s",), snapshot=snapshot,
-        )  # fmt: skip
+    for whole_segment in line.segments:
+        for held in pieces(whole_segment):
+            yield Segment(
+                history.subject.id, history.relation.id, held.object,
+                **_dates(held.start, held.end),
+                end_open=held.end_open, end_inferred=held.end_inferred,
+                rival=held.doubtful, statements=("s",), snapshot=snapshot,
+                stale_until=date.fromordinal(held.stale_until) if held.stale_until else None,
+            )  # fmt: skip
+
+
+def pieces(whole: spec_oracle.Segment) -> Iterator[spec_oracle.Segment]:
+    """A segment cut where days of it are in doubt, those days as rivals."""
+    days = sorted(whole.doubts)
+    start = whole.start
+    for first_day in [day for day in days if day - 1 not in whole.doubts]:
+        last_day = next(day for day in days if day >= first_day and day + 1 not in whole.doubts)
+        run = Point(first_day, last_day)
+        if run.first > start.last:
+            yield replace(whole, start=start, end=Point(run.first - 1, run.first - 1))
+            start = Point(run.first, run.first)
+        ends_in_doubt = run.last >= whole.end.first
+        end = whole.end if ends_in_doubt else Point(run.last, run.last)
+        yield replace(whole, start=start, end=end, doubtful=True)
+        if ends_in_doubt:
+            return
+        start = Point(run.last + 1, run.last + 1)
+    yield replace(whole, start=start)
 
 
 def gap_rows(history: History, line: Timeline, snapshot: date) -> Iterator[Gap]:

@@ -25,21 +25,27 @@ from tests.spec_oracle import (
 
 SNAPSHOT = date(2023, 8, 15)
 FIRST_YEAR, LAST_YEAR = 2014, 2024
-FIRST_SUBJECT, FIRST_OBJECT = 10_000_001, 9_000_001
+FIRST_SUBJECT, FIRST_OBJECT, FIRST_OFFICE = 10_000_001, 9_000_001, 8_000_001
+OFFICE_SUBJECTS = 25
+"""So many subjects in a row share two offices, of which one in eight has a relation of offices."""
 
 BOTH = ("subject", "object")
 RELATIONS = (
     Relation("P99001", True, BOTH),
     Relation("P99002", False, BOTH, open_for=4),
-    Relation("P99003", True, ("object",), "keep", 4),
+    Relation("P99003", True, ("object",), "keep", open_for=4),
     Relation("P99004", False, ("subject",), "keep"),
     Relation("P99005", True, ()),
     Relation("P99006", False, (), "keep"),
     Relation("P99007", False, ()),
     Relation("P99008", False, BOTH, "keep"),
+    Relation("P99009", False, BOTH, usually="one"),
+    Relation("P99010", False, BOTH, seat="one"),
+    Relation("P99011", False, BOTH, usually="one", open_for="learned", learned_days=700),
+    Relation("P99012", False, BOTH, "doubt", open_for="learned"),
 )
 """Made-up properties, one for each set of settings; more weight is given to the first two."""
-WEIGHTS = (40, 22, 8, 6, 6, 4, 9, 5)
+WEIGHTS = (40, 16, 8, 6, 6, 4, 7, 5, 10, 12, 8, 4)
 POINTWISE = ("P99007", "P99008")
 
 
@@ -119,8 +125,9 @@ SPELLS = (
     Spells(3, 0.8, 0.8, 0.1, (1, 40, 300, 365, 730), (0, 1, 1, 2, 50, 300, -20)),
     Spells(3, 0.0, 0.1, 0.3, (10, 200, 500), (0, -10, -200, -500)),
     Spells(4, 0.0, 0.6, 0.1, (500, 900, 1200), (-800, -400, -60, 0)),
+    Spells(4, 0.0, 0.85, 0.1, (60, 300, 700), (-89, -90, -91, -92, -40, -1, 0, 60, 93, 94)),
 )
-"""Terms of any kind, successions, the same again, rivals, co-holders."""
+"""Terms of any kind, successions, the same again, rivals, co-holders, overlaps and vacancies."""
 
 
 def sightings(rng: random.Random, names: list[str]) -> list[Fact]:
@@ -150,7 +157,7 @@ def no_facts(rng: random.Random, names: list[str]) -> list[Fact]:
 
 
 SCENES = (*(spell.facts for spell in SPELLS), sightings, no_facts)
-SCENE_WEIGHTS = (24, 20, 16, 14, 8, 10, 12)
+SCENE_WEIGHTS = (24, 20, 16, 14, 8, 18, 10, 12)
 
 
 def as_point(rng: random.Random, fact: Fact) -> Fact:
@@ -187,6 +194,31 @@ def subject_of(rng: random.Random, number: int) -> Entity:
     return Entity(f"Q{number}", True, born, dated(rng, death) if dies else None)
 
 
+def office_terms(
+    rng: random.Random, facts: list[Fact], number: int
+) -> tuple[list[Fact], dict[str, Entity]]:
+    """The facts about two offices, which subjects of near numbers share; and the offices.
+
+    Most offices have one holder after another, each with a place in that row; in the others terms
+    lie as they come.
+    """
+    group = number // OFFICE_SUBJECTS
+    offices: dict[str, Entity] = {}
+    for place in (2 * group, 2 * group + 1):
+        name = f"Q{FIRST_OFFICE + place}"
+        chance = random.Random(f"office {place}")
+        ended = dated(chance, late_day(chance)) if chance.random() < 0.1 else None
+        offices[name] = Entity(name, chance.random() > 0.05, None, ended)
+    names = [*offices]
+    if rng.random() < 0.2:
+        return [replace(spell, object=rng.choice(names)) for spell in facts], offices
+    start = date(FIRST_YEAR - 2, 3, 1) + timedelta(days=450 * (number % OFFICE_SUBJECTS % 9))
+    end = start + timedelta(days=rng.choice((300, 449, 450, 450, 500, 560)))
+    until = dated(rng, end) if rng.random() < 0.6 else None
+    rank = "preferred" if rng.random() < 0.1 else "normal"
+    return [term(rng.choice(names), dated(rng, start), until, rank)], offices
+
+
 def random_history(rng: random.Random, pool: dict[str, Entity], number: int) -> History:
     """One history of one scene, or two mixed, over one to four objects of the pool."""
     names = rng.sample(sorted(pool), rng.choice((1, 2, 2, 3, 3, 4)))
@@ -196,6 +228,8 @@ def random_history(rng: random.Random, pool: dict[str, Entity], number: int) -> 
     relation = rng.choices(RELATIONS, WEIGHTS)[0]
     if relation.id in POINTWISE:
         facts = [as_point(rng, spell) for spell in facts]
+    if relation.seat:
+        facts, pool = office_terms(rng, facts, number)
     rng.shuffle(facts)
     used = {spell.object: pool[spell.object] for spell in facts}
     return History(subject_of(rng, number), relation, tuple(facts), used)
