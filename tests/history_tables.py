@@ -47,9 +47,9 @@ def tables(
                 rows_by_type[Entity][entity.id] = Entity(
                     entity.id, label, (), entity.id, 1, 1, 1, *days
                 )
-        for number, said in enumerate(history.facts):
-            name = f"{history.subject.id}${number}"
-            row = _row(history, name, said, snapshot)
+        for fact_number, stated_fact in enumerate(history.facts):
+            name = f"{history.subject.id}${fact_number}"
+            row = _row(history, name, stated_fact, snapshot)
             rows_by_type[type(row)][name] = row
     folder.mkdir(exist_ok=True, parents=True)
     facts, gaps, entities = (
@@ -59,22 +59,26 @@ def tables(
     return facts, gaps, entities, rules
 
 
-def _row(history: History, name: str, said: spec_oracle.Fact, snapshot: date) -> Fact | Gap:
-    labelled = history.objects[said.object].labelled
+def _row(history: History, name: str, stated_fact: spec_oracle.Fact, snapshot: date) -> Fact | Gap:
+    labelled = history.objects[stated_fact.object].labelled
     place: dict[str, Any] = {
         "statement": name,
         "subject": history.subject.id,
         "relation": history.relation.id,
-        "object": said.object,
-        "rank": said.rank,
+        "object": stated_fact.object,
+        "rank": stated_fact.rank,
         "snapshot": snapshot,
-        **_dates(said.start, said.end),
-        "end_open": said.end is None,
+        **_dates(stated_fact.start, stated_fact.end),
+        "end_open": stated_fact.end is None,
     }
-    keeps_undated = said.reason == "undated" and labelled and history.relation.undated == "keep"
-    if keeps_undated or (labelled and not said.reason):
-        return Fact(**place, point=said.kind == "point", sighting=said.kind == "sighting")
-    return Gap(**place, reason=REASONS[said.reason or "unlabelled"])
+    keeps_undated = (
+        stated_fact.reason == "undated" and labelled and history.relation.undated == "keep"
+    )
+    if keeps_undated or (labelled and not stated_fact.reason):
+        return Fact(
+            **place, point=stated_fact.kind == "point", sighting=stated_fact.kind == "sighting"
+        )
+    return Gap(**place, reason=REASONS[stated_fact.reason or "unlabelled"])
 
 
 def segment_rows(history: History, line: Timeline, snapshot: date) -> Iterator[Segment]:

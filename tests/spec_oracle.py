@@ -580,7 +580,11 @@ class Offices:
         office = (history.relation.id, claim.fact.object)
         if office not in self.claims or not self.is_single(office):
             return []
-        return [other for other in self.claims[office] if other.holder != history.subject.id]
+        return [
+            claim_beside
+            for claim_beside in self.claims[office]
+            if claim_beside.holder != history.subject.id
+        ]
 
 
 class Claims(NamedTuple):

@@ -85,13 +85,13 @@ def test_who_is_told_apart(duck: Engine, tmp_path: Path, case: str) -> None:
     )
     names = {(row["subject"], row["relation"]): row["name"] for row in duck.rows(told.names)}
     ambiguous = {row["key"] for row in duck.rows(told.ambiguous)}
-    found = []
+    written_names = []
     for _, subject, relation, *_, day, _, _ in CASES[case]:
         key = f"{subject}/{relation}"
         kept = ("no" if key in ambiguous else "yes") if day else ""
         name = "" if kept == "no" else names.get((subject, relation), "")
-        found.append((subject, relation, name, kept))
-    assert found == [(row[1], row[2], row[10], row[11]) for row in CASES[case]]
+        written_names.append((subject, relation, name, kept))
+    assert written_names == [(row[1], row[2], row[10], row[11]) for row in CASES[case]]
 
 
 def test_the_crowd_of_one_name_is_not_asked_about(duck: Engine, tmp_path: Path) -> None:

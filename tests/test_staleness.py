@@ -56,16 +56,16 @@ def told(segment: dict[str, Any]) -> str:
 def by_statement(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     stated = [
         stated_fact
-        for number, (_, relation, text, _) in enumerate(CASES)
-        for stated_fact in facts_of(number + 1, relation, text)
+        for case_number, (_, relation, text, _) in enumerate(CASES)
+        for stated_fact in facts_of(case_number + 1, relation, text)
     ]
     path = parquet(tmp_path_factory.mktemp("stale") / "f.parquet", Fact, stated)
     segments = duck.rows(timeline(duck, duck.read(path, Fact), rules=RULES).segments)
-    found: dict[str, list[str]] = {}
+    segments_of: dict[str, list[str]] = {}
     for segment in sorted(segments, key=lambda row: str(row["start_last"])):
         for statement_id in segment["statements"]:
-            found.setdefault(statement_id, []).append(told(segment))
-    return found
+            segments_of.setdefault(statement_id, []).append(told(segment))
+    return segments_of
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case[0] for case in CASES])

@@ -67,7 +67,7 @@ class Both:
 @pytest.fixture(
     scope="module", params=[SOME, pytest.param(MANY, marks=pytest.mark.slow)], ids=["some", "many"]
 )
-def both(
+def both_timelines(
     request: pytest.FixtureRequest, duck: Engine, tmp_path_factory: pytest.TempPathFactory
 ) -> Both:
     count = request.param
@@ -96,16 +96,18 @@ def days_of(rows: Iterable[dict[str, Any]], is_sure: bool) -> dict[tuple[str, st
     }
 
 
-def test_segments(both: Both) -> None:
+def test_segments(both_timelines: Both) -> None:
     """Every segment with its days and flags; where terms overlap shortly, the days of objects."""
     cut_subjects = {
-        subject for subject, line in both.lines.items() if any(s.doubts for s in line.segments)
+        subject
+        for subject, line in both_timelines.lines.items()
+        if any(s.doubts for s in line.segments)
     }
-    found_rows = both.duck.rows(both.line.segments.select(_COLUMNS))
+    found_rows = both_timelines.duck.rows(both_timelines.line.segments.select(_COLUMNS))
     expected_rows = [
         {column_name: getattr(segment, column_name) for column_name in _COLUMNS}
-        for history in both.histories
-        for segment in segment_rows(history, both.lines[history.subject.id], SNAPSHOT)
+        for history in both_timelines.histories
+        for segment in segment_rows(history, both_timelines.lines[history.subject.id], SNAPSHOT)
     ]
     found_segments, expected_segments = (
         Counter(tuple(row.values()) for row in rows if row["subject"] not in cut_subjects)
@@ -120,27 +122,30 @@ def test_segments(both: Both) -> None:
         )
         assert sorted(found_days - expected_days)[:5] == []
         assert sorted(expected_days - found_days)[:5] == []
-    assert len(cut_subjects) > len(both.histories) / 100
+    assert len(cut_subjects) > len(both_timelines.histories) / 100
 
 
-def test_statements_of_segments(both: Both) -> None:
+def test_statements_of_segments(both_timelines: Both) -> None:
     """Every statement of a named object is in a segment or a gap of its object, or began later."""
-    stated_rows = both.duck.rows(both.line.segments.select("subject", "statements"))
+    stated_rows = both_timelines.duck.rows(
+        both_timelines.line.segments.select("subject", "statements")
+    )
     used_statements = {statement_id for row in stated_rows for statement_id in row["statements"]}
     used_statements |= {
-        row["statement"] for row in both.duck.rows(both.line.gaps.select("statement"))
+        row["statement"]
+        for row in both_timelines.duck.rows(both_timelines.line.gaps.select("statement"))
     }
-    stated_table = both.facts.select("statement", "start_first").union(
-        both.gaps.select("statement", "start_first")
+    stated_table = both_timelines.facts.select("statement", "start_first").union(
+        both_timelines.gaps.select("statement", "start_first")
     )
     unused_rows = [
-        row for row in both.duck.rows(stated_table.distinct())
+        row for row in both_timelines.duck.rows(stated_table.distinct())
         if row["statement"] not in used_statements
         and not (row["start_first"] or date.min) > SNAPSHOT
     ]  # fmt: skip
     subjects_with_lives = {
         history.subject.id
-        for history in both.histories
+        for history in both_timelines.histories
         if history.subject.born or history.subject.died
     }
     assert [
@@ -159,14 +164,14 @@ def spoken(kind: Granularity, first_day: int) -> str:
 
 def expected_rows(
     history: History,
-    both: Both,
+    both_timelines: Both,
     kind: Granularity,
     undated: Undated,
     when_counted: timeline.WhenCounted,
 ) -> list[Row]:
     """The deltas and drops of one history by the oracle."""
     rows: list[Row] = []
-    oracle_timeline = both.lines[history.subject.id]
+    oracle_timeline = both_timelines.lines[history.subject.id]
     for period, comparison in spec_oracle.comparisons(
         oracle_timeline,
         kind,
@@ -198,18 +203,18 @@ def expected_rows(
 
 
 def compared(
-    both: Both, kind: Granularity, undated: Undated, when_counted: timeline.WhenCounted
+    both_timelines: Both, kind: Granularity, undated: Undated, when_counted: timeline.WhenCounted
 ) -> ir.Table:
     """The product's comparisons over all periods."""
     first_period = Period.of(date(random_histories.FIRST_YEAR, 1, 1), kind)
     last_period = Period.of(SNAPSHOT, kind) + -1
     return period_diff.compare(
-        both.line.segments,
+        both_timelines.line.segments,
         periods(first_period, last_period),
-        both.line.gaps,
+        both_timelines.line.gaps,
         undated,
         when_counted,
-        {relation for relation, rule in both.rules.items() if rule.undated == "doubt"},
+        {relation for relation, rule in both_timelines.rules.items() if rule.undated == "doubt"},
     )
 
 
@@ -218,30 +223,32 @@ def compared(
     [*RUNS[:2], *(pytest.param(*run, marks=pytest.mark.slow) for run in RUNS[2:])],
 )
 def test_period_diff(
-    both: Both, kind: Granularity, undated: Undated, when_counted: timeline.WhenCounted
+    both_timelines: Both, kind: Granularity, undated: Undated, when_counted: timeline.WhenCounted
 ) -> None:
     """Every row and every drop with its reason."""
-    comparisons = compared(both, kind, undated, when_counted)
-    comparisons = both.duck.keep(
+    comparisons = compared(both_timelines, kind, undated, when_counted)
+    comparisons = both_timelines.duck.keep(
         period_diff.drop_nothing_added(comparisons) if when_counted == "end" else comparisons
     )
     set_columns = ("answers", "added", "removed", "possible_answers", "still_true")
     found_rows: set[Row] = set()
-    for row in both.duck.rows(period_diff.delta_rows(comparisons)):
+    for row in both_timelines.duck.rows(period_diff.delta_rows(comparisons)):
         row_start = (row["subject"], str(Period(kind, row["period"])), row["split"])
         found_rows.add(
             (*row_start, *(" ".join(sorted(row[column_name])) for column_name in set_columns))
         )
-    for row in both.duck.rows(period_diff.dropped_rows(comparisons, kind)):
+    for row in both_timelines.duck.rows(period_diff.dropped_rows(comparisons, kind)):
         found_rows.add((row["subject"], row["period"], "dropped", row["reason"]))
     oracle_rows = {
         row
-        for history in both.histories
-        for row in expected_rows(history, both, kind, undated, when_counted)
+        for history in both_timelines.histories
+        for row in expected_rows(history, both_timelines, kind, undated, when_counted)
     }
     if undated == "ignore":  # open: whether `undated: doubt` of a relation wins over this recipe
         unsettled_subjects = {
-            history.subject.id for history in both.histories if history.relation.undated == "doubt"
+            history.subject.id
+            for history in both_timelines.histories
+            if history.relation.undated == "doubt"
         }
         found_rows, oracle_rows = (
             {row for row in rows if row[0] not in unsettled_subjects}
@@ -253,11 +260,11 @@ def test_period_diff(
 
 
 def vacancy_rows(
-    subject_id: str, both: Both, kind: Granularity, when_counted: timeline.WhenCounted
+    subject_id: str, both_timelines: Both, kind: Granularity, when_counted: timeline.WhenCounted
 ) -> Iterator[tuple[str, str, str, bool]]:
     """The new and deleted rows of a subject, and whether each stands at a certain vacancy."""
     snapshot_day = SNAPSHOT.toordinal()
-    line, first_year = both.lines[subject_id], random_histories.FIRST_YEAR
+    line, first_year = both_timelines.lines[subject_id], random_histories.FIRST_YEAR
     previous_period = spec_oracle.periods(kind, first_year, snapshot_day)[0]
     for period, comparison in spec_oracle.comparisons(
         line, kind, first_year, snapshot_day, when_counted=when_counted
@@ -273,27 +280,36 @@ def vacancy_rows(
     ("kind", "when_counted"),
     [("month", "end"), pytest.param("quarter", "end", marks=pytest.mark.slow)],
 )
-def test_vacancies(both: Both, kind: Granularity, when_counted: timeline.WhenCounted) -> None:
+def test_vacancies(
+    both_timelines: Both, kind: Granularity, when_counted: timeline.WhenCounted
+) -> None:
     """The new and deleted rows of exclusive relations stand at certain vacancies."""
-    exclusive_ids = {relation for relation, rule in both.rules.items() if rule.exclusive}
-    comparisons = both.duck.keep(compared(both, kind, "accept", when_counted))
-    vacant_days = both.duck.keep(period_diff.vacant_days(comparisons, exclusive_ids, kind))
+    exclusive_ids = {relation for relation, rule in both_timelines.rules.items() if rule.exclusive}
+    comparisons = both_timelines.duck.keep(compared(both_timelines, kind, "accept", when_counted))
+    vacant_days = both_timelines.duck.keep(
+        period_diff.vacant_days(comparisons, exclusive_ids, kind)
+    )
     vacancies = certain_vacancies(
-        both.duck, vacant_days, both.line.segments, both.line.gaps, both.facts, exclusive_ids
+        both_timelines.duck,
+        vacant_days,
+        both_timelines.line.segments,
+        both_timelines.line.gaps,
+        both_timelines.facts,
+        exclusive_ids,
     )
     certain_comparisons = period_diff.drop_unsure_vacancies(
-        comparisons, vacant_days, both.duck.keep(vacancies)
+        comparisons, vacant_days, both_timelines.duck.keep(vacancies)
     )
     found_rows = {
         (row["subject"], str(Period(kind, row["period"])), row["split"])
-        for row in both.duck.rows(period_diff.delta_rows(certain_comparisons))
+        for row in both_timelines.duck.rows(period_diff.delta_rows(certain_comparisons))
         if row["relation"] in exclusive_ids and row["split"] in ("new", "deleted")
     }
     judged_rows = {
         row
-        for history in both.histories
+        for history in both_timelines.histories
         if history.relation.id in exclusive_ids
-        for row in vacancy_rows(history.subject.id, both, kind, when_counted)
+        for row in vacancy_rows(history.subject.id, both_timelines, kind, when_counted)
     }
     oracle_rows = {row[:3] for row in judged_rows if row[3]}
     assert sorted(found_rows - oracle_rows)[:5] == []
@@ -303,7 +319,7 @@ def test_vacancies(both: Both, kind: Granularity, when_counted: timeline.WhenCou
 
 @pytest.mark.parametrize(("usually", "share"), [("one", "0.8"), (None, "0.95")])
 def test_learned_times(
-    both: Both, tmp_path: Path, usually: Literal["one"] | None, share: str
+    both_timelines: Both, tmp_path: Path, usually: Literal["one"] | None, share: str
 ) -> None:
     """The times learned from histories in which most open terms end."""
     histories = [
@@ -314,13 +330,15 @@ def test_learned_times(
                 if said.end or (int(history.subject.id[1:]) + number) % 9 == 0
             ),
         )
-        for history in both.histories
+        for history in both_timelines.histories
     ]  # fmt: skip
-    facts, _, entities, _ = tables(both.duck, tmp_path, histories, SNAPSHOT)
-    rules = {relation: TimeRule(open_for="learned", usually=usually) for relation in both.rules}
+    facts, _, entities, _ = tables(both_timelines.duck, tmp_path, histories, SNAPSHOT)
+    rules = {
+        relation: TimeRule(open_for="learned", usually=usually) for relation in both_timelines.rules
+    }
     found_times = {
         learned_time.relation: learned_time
-        for learned_time in learned.learned_times(both.duck, facts, entities, rules)
+        for learned_time in learned.learned_times(both_timelines.duck, facts, entities, rules)
     }
     days_by_relation: dict[str, Fraction | None] = {}
     for relation in rules:
