@@ -66,6 +66,7 @@ class Place:
             "layout": tmp / "quick",
             "rows": tmp / "rows.jsonl",
             "hits": tmp / "hits",
+            "batch": tmp / "nowhere",
             "results": hand_in(tmp, [submission(batch, "w1")]),
             "predictions": predictions,
             "scores": tmp / "scores",

@@ -115,7 +115,7 @@ def ask(tables: tuple[Path, Path, Path], relations: dict[str, NewsWording]) -> A
             ((_, stated_facts, known_terms),) = StatedFacts(db, *tables, relations).find([article])
             article_questions = grounded.questions(
                 article, stated_facts, draw, known_terms, NEWEST, relations
-            )
+            ).asked
         for question in article_questions:
             assert article.text[question.answer.start : question.answer.end] == question.answer.text
         return article_questions

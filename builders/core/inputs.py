@@ -43,6 +43,9 @@ INPUTS: Mapping[str, InputName] = {
     for row in (
         InputName("dump", "wikidata", "A dump, a glob or folder of shards, or a mined folder."),
         InputName("older", "wikidata", "An older dump, to compare with."),
+        InputName(
+            "learned", "file", "Learned times: the manifest.json of a release of a whole dump."
+        ),
         InputName("news", "news", "News archives: files, globs, folders."),
         InputName("keep", "file", "A list of article ids to keep."),
         InputName("pages", "pages", "Wikipedia dumps, JSONL or Parquet of pages."),

@@ -21,6 +21,7 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.facts.intervals import DATES, Certainty, Interval, row_interval
+from factdrift.builders.facts.namesakes import can_name
 from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.facts.text_evidence import (
     FactDates,
@@ -45,6 +46,7 @@ from factdrift.builders.rows import (
     Candidate,
     Draw,
     Grounding,
+    Namesake,
     Question,
     TimeSpec,
 )
@@ -102,11 +104,13 @@ class HeldTerm(NamedTuple):
 class KnownTerms:
     """Timelines of the pairs that a batch of articles names, and the names of the items in them.
 
+    `namesakes` are the items whose name others have.
     `terms` has the terms by the side whose items they hold, the relation, and the other side's id.
     """
 
     terms: dict[tuple[Side, str, str], list[HeldTerm]] = field(default_factory=dict)
     entities: dict[str, Answer] = field(default_factory=dict)
+    namesakes: dict[tuple[Side, str], Namesake] = field(default_factory=dict)
 
 
 class GroundedFact(NamedTuple):
@@ -125,7 +129,7 @@ class StatedFacts:
     """Finds the facts of a mined folder that articles state.
 
     `timelines`, `gaps`, `entities`: Parquet files of the steps of facts; `relations`: the relations
-    that questions are asked about, by id.
+    that questions are asked about, by id; `namesakes`: a file of `rows.Namesake`, if any.
     """
 
     def __init__(
@@ -135,8 +139,9 @@ class StatedFacts:
         gaps: Path,
         entities: Path,
         relations: Mapping[str, NewsWording],
+        namesakes: Path | None = None,
     ) -> None:
-        self._db = db
+        self._db, self._namesakes = db, namesakes
         self.relations = relations
         relation_list = ", ".join(map(duck.text, relations))
         day_columns = ", ".join(DATES)
@@ -197,6 +202,13 @@ class StatedFacts:
         )
         for item_id, label, aliases in self._fetch(entity_query):
             known_terms.entities[item_id] = Answer(item_id, label, tuple(aliases or ()))
+        if self._namesakes:
+            name_query = (
+                f"select id, role, name, description from {duck.parquet(self._namesakes)} "  # noqa: S608
+                "semi join ids using (id)"
+            )
+            for item_id, role, name, description in self._fetch(name_query):
+                known_terms.namesakes[role, item_id] = Namesake(item_id, role, name, description)
         return known_terms, relation_ids
 
     def _read_side(self, side: Side, known_terms: KnownTerms) -> None:
@@ -287,6 +299,13 @@ def _term_on(held_terms: Sequence[HeldTerm], item_id: str, day: date) -> HeldTer
     return None
 
 
+class FactQuestions(NamedTuple):
+    """Questions about facts, and the number of those whose text may mean something else."""
+
+    asked: list[Question]
+    ambiguous: int
+
+
 def questions(
     article: Article,
     facts: Sequence[GroundedFact],
@@ -294,19 +313,23 @@ def questions(
     known_terms: KnownTerms,
     snapshot_day: date,
     relation_wordings: Mapping[str, NewsWording],
-) -> list[Question]:
+) -> FactQuestions:
     """Return every question that may be asked about an article's facts on the day of a draw.
 
     Each question has its own id: a fact that a sentence states twice is asked about once.
     """
     by_id: dict[str, Question] = {}
+    ambiguous_ids: set[str] = set()
     for fact in facts:
         fact_question = _FactQuestion(
             article, fact, draw, known_terms, snapshot_day, relation_wordings[fact.relation]
         )
         for question in fact_question.questions():
-            by_id[question.id] = question
-    return list(by_id.values())
+            if fact_question.is_ambiguous(question):
+                ambiguous_ids.add(question.id)
+            else:
+                by_id[question.id] = question
+    return FactQuestions(list(by_id.values()), len(ambiguous_ids))
 
 
 class _Wording(NamedTuple):
@@ -487,11 +510,8 @@ class _FactQuestion(NamedTuple):
 
     def _text(self, question_template: str, time_phrase: str) -> str:
         """The template with the names and the relation's word of the sentence in its places."""
-        entities = self.known_terms.entities
-        subject_name, object_name = (
-            entities[self.fact.subject].label,
-            entities[self.fact.object].label,
-        )
+        subject_name = self._name("subject", self.fact.subject)
+        object_name = self._name("object", self.fact.object)
         cue = self.fact.evidence.relation or ""
         for known_cue in self.news_wording.cues:
             if known_cue.lower() == cue.lower():
@@ -504,6 +524,35 @@ class _FactQuestion(NamedTuple):
         question_text = phrase(question_template, subject_name, object_name)
         question_text = question_text[:1].upper() + question_text[1:]
         return f"{question_text} {time_phrase}?" if time_phrase else f"{question_text}?"
+
+    def _name(self, side: Side, item_id: str) -> str:
+        """The label of an item, with what tells it from others of that name."""
+        namesake = self.known_terms.namesakes.get((side, item_id))
+        if namesake and namesake.name:
+            return namesake.name
+        return self.known_terms.entities[item_id].label
+
+    def is_ambiguous(self, question: Question) -> bool:
+        """Whether a question names an item by a name that others have, too.
+
+        What tells them apart must not give the answer away.
+        """
+        grounding = question.grounding
+        assert grounding is not None
+        answers = [Answer("", name, ()) for name in (*grounding.answers, *grounding.aliases)]
+        sides: tuple[tuple[Side, str], ...] = (
+            ("subject", self.fact.subject),
+            ("object", self.fact.object),
+        )
+        # An object that is named beside its subject is that subject's.
+        for side, item_id in sides:
+            if self.known_terms.entities[item_id].label in question.question:
+                namesake = self.known_terms.namesakes.get((side, item_id))
+                if namesake is None:
+                    return False
+                text = namesake.description
+                return namesake.name is None or bool(text and not can_name(text, answers))
+        return False
 
     def _question(
         self,

@@ -147,7 +147,7 @@ class StreamingQA(DatasetBuilder):
                     news_wordings[relation_id] = relation.news
             if news_relations:
                 facts_step = facts.facts_step(run, "dump", news_relations)
-                timelines_step = facts.timelines_step(facts_step, news_relations)
+                timelines_step = facts.timelines_step(run, facts_step, news_relations)
         otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
         questions = StatedQuestions(
             draws=draws,

@@ -12,6 +12,8 @@ from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts import namesakes
+from factdrift.builders.facts.namesakes import REASON
 from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate import grounded, patterns
@@ -51,7 +53,7 @@ class StatedQuestions(Step):
         counts: Counter[str] = Counter()
         questions: list[rows.Question] = []
         with progress(len(draws), "articles", "asking") as bar:
-            for article_questions in self._about_facts(workspace, draws, counts):
+            for article_questions in self._about_facts(workspace, draws, counts, out):
                 questions += article_questions
                 bar.advance(0 if self.parse else 1)
             if self.parse:
@@ -66,6 +68,7 @@ class StatedQuestions(Step):
         workspace: Workspace,
         draws: Mapping[str, Sequence[rows.Draw]],
         counts: Counter[str],
+        out: Path,
     ) -> Iterator[list[rows.Question]]:
         """The questions of facts of each drawn article."""
         if self.facts is None or self.timelines is None:
@@ -85,18 +88,43 @@ class StatedQuestions(Step):
         newest_day = duck.query(day_query, [str(segments_path)])[0][0]
         if newest_day is None:  # no segment
             return
+        namesakes_path = self._write_namesakes(workspace, out)
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
             for article, stated_facts, known_terms in StatedFacts(
-                db, *table_paths, self.relations
+                db, *table_paths, self.relations, namesakes_path
             ).find(articles):
                 counts["articles that state a fact"] += bool(stated_facts)
                 counts["facts stated"] += len(stated_facts)
                 article_questions: list[rows.Question] = []
                 for draw in draws[article.id]:
-                    article_questions += grounded.questions(
+                    fact_questions = grounded.questions(
                         article, stated_facts, draw, known_terms, newest_day, self.relations
                     )
+                    article_questions += fact_questions.asked
+                    counts[REASON] += fact_questions.ambiguous
                 yield article_questions
+        namesakes_path.unlink()
+
+    def _write_namesakes(self, workspace: Workspace, out: Path) -> Path:
+        """Write the items of the facts whose name others have, and return the file."""
+        assert self.facts is not None and self.timelines is not None
+        facts_folder, timelines_folder = (
+            workspace.folder(self.facts),
+            workspace.folder(self.timelines),
+        )
+        with workspace.engine() as eng:
+            held = namesakes.held_objects(
+                eng.read(timelines_folder / "timelines.parquet", rows.Segment),
+                eng.read(timelines_folder / "gaps.parquet", rows.Gap),
+            )
+            namesakes.write_namesakes(
+                eng,
+                out,
+                held.filter(held.relation.isin(list(self.relations))),
+                eng.read(facts_folder / "entities.parquet", rows.Entity),
+                namesakes.read_offices(eng, workspace.folder(self.facts.mined)),
+            )
+        return out / namesakes.NAMESAKES
 
     def _about_clauses(
         self, workspace: Workspace, draws: Mapping[str, Sequence[rows.Draw]]

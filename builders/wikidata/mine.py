@@ -27,7 +27,7 @@ from factdrift.builders.wikidata.parts import (
 from factdrift.builders.wikidata.reader import DumpReading, RemainingWork, Share, Tuning, read_dump
 from factdrift.builders.wikidata.shards import find_shards, snapshot_day
 
-_VERSION = 3
+_VERSION = 4
 """The version of parts. Raise it when a run must not go on with parts of older code."""
 SHARE_FILE = "share.json"
 """The file that describes a folder with one of several shares."""

@@ -78,6 +78,8 @@ class RawEntity(msgspec.Struct, gc=False):
     revision: Annotated[int, "the newest edit by its number; 0: not stated"] = 0
     line: Annotated[int, "the line of the dump; 0: from no dump"] = 0
     classes: Annotated[tuple[str, ...], "items that it is an instance of (P31)"] = ()
+    description: Annotated[str | None, "English description, else the `mul` one"] = None
+    countries: Annotated[tuple[str, ...], "jurisdictions (P1001), else countries (P17)"] = ()
 
 
 Blocks = dict[int, dict[int, int]]

@@ -1,0 +1,82 @@
+"""The step of `dynamic-templama` that gives every prompt one answer."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+import ibis
+import ibis.expr.types as ir
+
+from factdrift.builders import rows
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.core.tables import period_first_day, period_text
+from factdrift.builders.facts import namesakes, steps
+from factdrift.builders.templama.steps import PeriodChanges
+
+_ORDER = ("split", "period", "relation", "subject")
+
+
+class ToldApart(Step):
+    """Names the subjects of comparisons so that no other one is meant (see `facts.namesakes`).
+
+    Writes `deltas.parquet` (`rows.ToldDelta`) without the comparisons that would have two
+    answers, which are in `dropped.parquet`, and `namesakes.OFFICES`. `alike` has the relations that
+    share texts.
+    """
+
+    name: ClassVar[str] = "told-apart"
+
+    changes: PeriodChanges
+    alike: Mapping[str, str]
+
+    def make(self, out: Path, workspace: Workspace) -> None:
+        """Compare every row with the other subjects that its text may mean."""
+        changes = self.changes
+        changes_folder = workspace.folder(changes)
+        timelines_folder = workspace.folder(changes.timelines)
+        with workspace.engine() as eng:
+            deltas = eng.keep(eng.read(changes_folder / "deltas.parquet", rows.NamedDelta))
+            entities = eng.read(workspace.folder(changes.facts) / "entities.parquet", rows.Entity)
+            segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
+            gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
+            offices = namesakes.read_offices(eng, workspace.folder(changes.facts.mined))
+            period_name = period_text(deltas.period, changes.granularity)
+            deltas = deltas.mutate(
+                period_name=period_name,
+                key=deltas.subject + "/" + deltas.relation + "/" + period_name,
+            )
+            told = namesakes.tell_apart(
+                eng,
+                out,
+                self._asked(deltas),
+                namesakes.held_objects(segments, gaps),
+                entities,
+                offices,
+                self.alike,
+            )
+            kept_deltas = namesakes.not_ambiguous(deltas, told, "key")
+            kept_deltas = kept_deltas.left_join(told.names, ["subject", "relation"])
+            kept_deltas = kept_deltas.mutate(
+                subject_name=kept_deltas.name.fill_null(kept_deltas.subject_label)
+            )
+            eng.write(kept_deltas, out / "deltas.parquet", rows.ToldDelta, _ORDER)
+            ambiguous = told.ambiguous.join(deltas.select("key", "period_name"), "key")
+            dropped_rows = namesakes.dropped_rows(ambiguous, self.name, ambiguous.period_name)
+            eng.write(dropped_rows, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
+            namesakes.write_offices(eng, offices, out)
+
+    def _asked(self, deltas: ir.Table) -> ir.Table:
+        """Return the rows with the days that they ask about: of `deleted` the period before."""
+        asked_period = deltas.period - (deltas.split == "deleted").cast("int64")
+        granularity = self.changes.granularity
+        first_day = period_first_day(asked_period, granularity)
+        next_day = period_first_day(asked_period + 1, granularity)
+        last_day = (next_day - ibis.interval(days=1)).cast("date")
+        return deltas.select(
+            "key",
+            "subject",
+            "relation",
+            "answers",
+            first=last_day if self.changes.at == "end" else first_day,
+            last=last_day,
+        )
