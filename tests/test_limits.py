@@ -228,8 +228,10 @@ def _long_news(folder: Path) -> None:
 
 
 def _long_line(folder: Path) -> None:
-    line = {"id": "a", "prediction": "x" * 2000}
-    (folder / "p.jsonl").write_text('{"id": "b", "prediction": ""}\n' + json.dumps(line) + "\n")
+    prediction_line = {"id": "a", "prediction": "x" * 2000}
+    (folder / "p.jsonl").write_text(
+        '{"id": "b", "prediction": ""}\n' + json.dumps(prediction_line) + "\n"
+    )
     list(read_predictions(folder / "p.jsonl"))
 
 

@@ -333,50 +333,68 @@ def _answers_of_models(random: Random) -> list[dict[str, Any]]:
     return [json.loads(line) for line in random.sample(answer_lines, min(12, len(answer_lines)))]
 
 
-def _as_csv(answers: list[dict[str, Any]]) -> bytes:
-    table = io.StringIO()
-    writer = csv.writer(table)
-    writer.writerow(["id", "config", "split", "prediction"])
-    for row in answers:
-        writer.writerow([row["id"], row.get("config"), row.get("split"), _first_answer(row)])
-    return table.getvalue().encode()
+def _as_csv(model_answers: list[dict[str, Any]]) -> bytes:
+    table_text = io.StringIO()
+    row_writer = csv.writer(table_text)
+    row_writer.writerow(["id", "config", "split", "prediction"])
+    for answer_row in model_answers:
+        row_writer.writerow(
+            [
+                answer_row["id"],
+                answer_row.get("config"),
+                answer_row.get("split"),
+                _first_answer(answer_row),
+            ]
+        )
+    return table_text.getvalue().encode()
 
 
-def _first_answer(row: dict[str, Any]) -> str:
-    answers = row.get("prediction") or row.get("candidates") or [*row.get("scores", ())] or [""]
-    return answers if isinstance(answers, str) else str(answers[0])
+def _first_answer(answer_row: dict[str, Any]) -> str:
+    model_answers = (
+        answer_row.get("prediction")
+        or answer_row.get("candidates")
+        or [*answer_row.get("scores", ())]
+        or [""]
+    )
+    return model_answers if isinstance(model_answers, str) else str(model_answers[0])
 
 
-def _as_samples(answers: list[dict[str, Any]]) -> bytes:
+def _as_samples(model_answers: list[dict[str, Any]]) -> bytes:
     """As lm-eval logs them."""
-    samples = [
-        {"doc_id": place, "doc": {"id": row["id"]}, "resps": [[_first_answer(row)]]}
-        | {"filtered_resps": [_first_answer(row)], "filter": "none"}
-        for place, row in enumerate(answers)
+    sample_rows = [
+        {
+            "doc_id": row_number,
+            "doc": {"id": answer_row["id"]},
+            "resps": [[_first_answer(answer_row)]],
+        }
+        | {"filtered_resps": [_first_answer(answer_row)], "filter": "none"}
+        for row_number, answer_row in enumerate(model_answers)
     ]
-    return b"".join(json.dumps(sample).encode() + b"\n" for sample in samples)
+    return b"".join(json.dumps(sample_row).encode() + b"\n" for sample_row in sample_rows)
 
 
-def _as_log(answers: list[dict[str, Any]]) -> bytes:
+def _as_log(model_answers: list[dict[str, Any]]) -> bytes:
     """As Inspect logs them."""
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as log:
-        log.writestr("header.json", '{"version": 2, "eval": {"model": "m", "task_args": {}}}')
-        for row in answers:
-            output = {"completion": _first_answer(row), "choices": [{}]}
-            sample = {"id": row["id"], "epoch": 1, "output": output}
-            log.writestr(f"samples/{row['id']}_epoch_1.json", json.dumps(sample))
-    return archive.getvalue()
+    log_archive = io.BytesIO()
+    with zipfile.ZipFile(log_archive, "w", zipfile.ZIP_DEFLATED) as log_file:
+        log_file.writestr("header.json", '{"version": 2, "eval": {"model": "m", "task_args": {}}}')
+        for answer_row in model_answers:
+            sample_output = {"completion": _first_answer(answer_row), "choices": [{}]}
+            sample_row = {"id": answer_row["id"], "epoch": 1, "output": sample_output}
+            log_file.writestr(f"samples/{answer_row['id']}_epoch_1.json", json.dumps(sample_row))
+    return log_archive.getvalue()
 
 
 _PREDICTION_FILES: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {
-    "answers.jsonl": lambda answers: b"\n".join(json.dumps(row).encode() for row in answers),
-    "answers.jsonl.gz": lambda answers: gzip.compress(
-        b"\n".join(json.dumps(row).encode() for row in answers)
+    "answers.jsonl": lambda model_answers: b"\n".join(
+        json.dumps(answer_row).encode() for answer_row in model_answers
     ),
-    "list.json": lambda answers: json.dumps(answers, indent=1).encode(),
-    "map.json": lambda answers: json.dumps(
-        {row["id"]: _first_answer(row) for row in answers}
+    "answers.jsonl.gz": lambda model_answers: gzip.compress(
+        b"\n".join(json.dumps(answer_row).encode() for answer_row in model_answers)
+    ),
+    "list.json": lambda model_answers: json.dumps(model_answers, indent=1).encode(),
+    "map.json": lambda model_answers: json.dumps(
+        {answer_row["id"]: _first_answer(answer_row) for answer_row in model_answers}
     ).encode(),
     "answers.csv": _as_csv,
     "samples_x_2026-11-27T07-14-05.648090.jsonl": _as_samples,
@@ -391,8 +409,8 @@ def _prediction_files(random: Random, number: int, folder: Path) -> Losses:
         path = folder / name
         path.write_bytes(bitten(random, _PREDICTION_FILES[name](_answers_of_models(random))))
         with _naming(name):
-            for batch in read_predictions(path):
-                batch.validate()
+            for row_batch in read_predictions(path):
+                row_batch.validate()
     yield from ()
 
 
@@ -400,20 +418,20 @@ def _result_files(random: Random, number: int, folder: Path) -> Losses:
     """Damaged result files of three platforms: entries are taken or refused, or the file is."""
     layout = load_layout("verify_facts")
     for platform in ("mturk", "label_studio"):
-        place = folder / platform
-        batch = written(place / "hits", "verify_facts", platform)
-        works = work(batch, layout)
-        whole_path = place / ("results.csv" if platform == "mturk" else "results.json")
+        platform_folder = folder / platform
+        hit_batch = written(platform_folder / "hits", "verify_facts", platform)
+        made_submissions = work(hit_batch, layout)
+        whole_path = platform_folder / ("results.csv" if platform == "mturk" else "results.json")
         if platform == "mturk":
-            mturk_csv(works, batch, whole_path)
+            mturk_csv(made_submissions, hit_batch, whole_path)
         else:
-            label_studio_export(works, batch, layout, whole_path)
-        whole = whole_path.read_bytes()
-        for case in range(number // 2):
-            whole_path.write_bytes(bitten(random, whole))
+            label_studio_export(made_submissions, hit_batch, layout, whole_path)
+        whole_bytes = whole_path.read_bytes()
+        for case_number in range(number // 2):
+            whole_path.write_bytes(bitten(random, whole_bytes))
             with _naming(whole_path.name):
-                take(place, whole_path, out=f"judgments-{case}")
-            shutil.rmtree(place / f"judgments-{case}", ignore_errors=True)
+                take(platform_folder, whole_path, out=f"judgments-{case_number}")
+            shutil.rmtree(platform_folder / f"judgments-{case_number}", ignore_errors=True)
     yield from ()
 
 
