@@ -299,7 +299,7 @@ def _term_on(held_terms: Sequence[HeldTerm], item_id: str, day: date) -> HeldTer
     return None
 
 
-class FactQuestions(NamedTuple):
+class StatedFactQuestions(NamedTuple):
     """Questions about facts: those to ask, and those whose text may mean something else."""
 
     asked: list[Question]
@@ -313,7 +313,7 @@ def questions(
     known_terms: KnownTerms,
     snapshot_day: date,
     relation_wordings: Mapping[str, NewsWording],
-) -> FactQuestions:
+) -> StatedFactQuestions:
     """Return every question that may be asked about an article's facts on the day of a draw.
 
     Each question has its own id: a fact that a sentence states twice is asked about once.
@@ -329,7 +329,7 @@ def questions(
                 ambiguous_by_id[question.id] = question
             else:
                 by_id[question.id] = question
-    return FactQuestions(list(by_id.values()), list(ambiguous_by_id.values()))
+    return StatedFactQuestions(list(by_id.values()), list(ambiguous_by_id.values()))
 
 
 class _Wording(NamedTuple):

@@ -88,7 +88,7 @@ class StatedQuestions(Step):
         draws: Mapping[str, Sequence[rows.Draw]],
         counts: Counter[str],
         out: Path,
-    ) -> Iterator[grounded.FactQuestions]:
+    ) -> Iterator[grounded.StatedFactQuestions]:
         """The questions of facts of each drawn article."""
         if self.facts is None or self.timelines is None:
             return
@@ -114,7 +114,7 @@ class StatedQuestions(Step):
             ).find(articles):
                 counts["articles that state a fact"] += bool(stated_facts)
                 counts["facts stated"] += len(stated_facts)
-                article_questions = grounded.FactQuestions([], [])
+                article_questions = grounded.StatedFactQuestions([], [])
                 for draw in draws[article.id]:
                     fact_questions = grounded.questions(
                         article, stated_facts, draw, known_terms, newest_day, self.relations
