@@ -7,6 +7,7 @@ the same as one `.json`.
 
 import io
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -166,7 +167,7 @@ class _BoundedFile(io.FileIO):
 @contextmanager
 def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     with _open_file(path) as file, _opened(file, path) as archive:
-        file.largest_read = LONGEST_SAMPLE + 1
+        file.largest_read = sys.maxsize  # the samples have a limit of their own
         yield archive
 
 
