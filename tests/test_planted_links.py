@@ -48,7 +48,7 @@ def remember_checksum(output_folder: Path) -> None:
 
 
 def write_part_folder(output_folder: Path) -> None:
-    write_part(output_folder, "part-1", {"statements": b"x"})
+    write_part(output_folder, "part-1", [{"statements": b"x"}])
 
 
 def fetch_file(address: str, output_folder: Path) -> None:

@@ -17,9 +17,9 @@ import zstandard
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import ArticleRef
 from factdrift.builders.text.sentences import split_sentences
-from factdrift.builders.wmt.archive import find_archives
+from factdrift.builders.wmt.archive import LineFormat, find_archives
 from factdrift.builders.wmt.index import TABLES, index_archive
-from factdrift.builders.wmt.lines import sentences_of
+from factdrift.builders.wmt.lines import parse_block, sentences_of
 from factdrift.builders.wmt.read import read_articles
 from tests.conftest import ROOT
 from tests.dumps import rows
@@ -128,6 +128,28 @@ def test_forms_of_files(tmp_path: Path, suffix: str) -> None:
         reference.line for reference in sorted(archive_path, key=lambda reference: reference.line)
     ] == [1, 2]
     assert [article.text for article in read_articles(path, archive_path)] == ["A.\nB."] * 2
+
+
+@pytest.mark.parametrize(
+    ("form", "short_line", "why"),
+    [
+        ("jsonl", b"", ("malformed_line", "too short for a date and a text")),
+        ("jsonl", b'{"date":1}', ("malformed_line", "too short for a date and a text")),
+        ("jsonl", b"\xff", ("bad_utf8", "not UTF-8")),
+        ("jsonl", "ö\r".encode(), ("malformed_line", "too short for a date and a text")),
+        ("jsonl", b'{"text":"a"}', ("malformed_line", "no field date")),
+        ("wmt", b"", ("too_few_fields", "0 of 3")),
+        ("wmt", b"\r", ("too_few_fields", "0 of 3")),
+        ("wmt", b"a\tb", ("too_few_fields", "2 of 3")),
+        ("wmt", b"a\tb\tc", ("bad_date", "a")),
+        ("wmt", b"a\t\t\tb", ("malformed_line", "4 fields instead of 3")),
+    ],
+)
+def test_lines_too_short_for_an_article(
+    form: LineFormat, short_line: bytes, why: tuple[str, str]
+) -> None:
+    parsed = parse_block(short_line + b"\n", form, date(2030, 1, 1), signatures=False)
+    assert parsed == (1, [], [(1, *why)])
 
 
 def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -42,6 +43,9 @@ _INTEGER = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{1,9})?")
 _EXACT = 1 << 53
 # about 300 digits: no id or answer has as many, and long ones are slow to write
 _MOST_BITS = 1000
+# bytes of a line whose fault is remembered: a megabyte has a third of a million lines of two bytes,
+# and there are 65,536 different ones
+_SHORT = 2
 # the magnitudes of a number that is a moment: seconds, milliseconds, micro- and nanoseconds since
 # 1970, from 1973 on; a smaller number is no moment, because it could be anything
 _MOMENT_UNITS: tuple[tuple[int, int], ...] = (
@@ -188,6 +192,21 @@ def decode_record(line: bytes) -> dict[str, Any]:
 
     `BadValueError`: the line is not UTF-8 (the message names the encoding), not JSON, or no object.
     """
+    if len(line) <= _SHORT and (fault := _fault_of_short(line)):
+        raise BadValueError(*fault)
+    return _record_of(line)
+
+
+@lru_cache(1 << 16)
+def _fault_of_short(line: bytes) -> tuple[Fault, str] | None:
+    try:
+        _record_of(line)
+    except BadValueError as error:
+        return error.fault, str(error)
+    return None
+
+
+def _record_of(line: bytes) -> dict[str, Any]:
     try:
         record = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from html.entities import html5
 from unicodedata import category
 
 # Matches `&amp;`, `&#39;` and `&#x27;`, but not the ampersand of `Q&A`.
@@ -15,9 +16,15 @@ _JOINERS = "\u200c\u200d"
 def without_references(name: str) -> str:
     """A name with each character reference replaced by its character, once.
 
-    A reference has to end in a semicolon, because names have ampersands of their own (`Q&A`).
+    A reference has to end in a semicolon, because names have ampersands of their own (`Q&A`), and
+    one that no list has stays, also where it begins like another (`&notable;`, `&not;`).
     """
-    return _REFERENCE.sub(lambda reference: unescape(reference[0]), name) if "&" in name else name
+    return _REFERENCE.sub(_character, name) if "&" in name else name
+
+
+def _character(reference: re.Match[str]) -> str:
+    text = reference[0]
+    return unescape(text) if text[1] == "#" else html5.get(text[1:], text)
 
 
 def clean_label(name: str) -> str:

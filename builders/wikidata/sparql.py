@@ -142,7 +142,10 @@ def _mine(
                 progress_bar.advance(len(answer_page.asked))
             packed_tables = pack_tables(page_rows.statements, (), page_rows.dropped)
             write_part(
-                parts_folder, f"{relation}-{page_number:05}", packed_tables, counts=page_rows.counts
+                parts_folder,
+                f"{relation}-{page_number:05}",
+                [packed_tables],
+                counts=page_rows.counts,
             )
             entity_ids.update(
                 entity_id
@@ -168,7 +171,7 @@ def _describe(pager: Pager, entity_ids: Iterable[str], parts_folder: Path, page_
                 write_part(
                     parts_folder,
                     f"entities-{next(part_numbers):07}",
-                    pack_tables(entities=entities),
+                    [pack_tables(entities=entities)],
                 )
                 for entity in entities:
                     waiting_ids.update(

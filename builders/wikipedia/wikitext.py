@@ -80,6 +80,10 @@ _TAG = re.compile(rf"</?([a-zA-Z][a-zA-Z0-9]*){_ATTRIBUTE_TEXT}>")
 _SWITCH = re.compile(r"__[A-Z]{3,}__")
 _BLOCK_TAGS = frozenset("p blockquote div center ul ol dl poem section h1 h2 h3 h4 h5 h6".split())
 _WIKI_MARKS = {"li": "\n*", "dt": "\n;", "dd": "\n:", "tr": "\n|-\n", "td": "\n|", "th": "\n!"}
+_CELL_MARKS = ("|", "!")
+"""The marks with which a line of cells begins."""
+_LINE_ENDS = ("\n", "\n\n")
+"""What stands for a block tag outside of cells."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -133,15 +137,45 @@ def _escaped(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """Text without HTML; block tags are line ends, tables are as wikitext writes them."""
+    """Text without HTML; block tags are line ends, tables are as wikitext writes them.
+
+    In a line of cells a block tag is a space, because a line end would end the cell; a tag of a
+    row or cell before any table shows nothing.
+    """
     if "<" in text:
-        text = _TAG.sub(_tag, text)
+        text = "".join(_replaced_tags(text))
     return _SWITCH.sub("", text) if "__" in text else text
 
 
-def _tag(tag: re.Match[str]) -> str:
-    tag_name = tag[1].lower()
-    closes = tag[0][1] == "/"
+def _replaced_tags(text: str) -> Iterator[str]:
+    """The pieces of a text, with what stands for its tags."""
+    copied_to, in_cells = 0, _is_cell_line(text)
+    wiki_table, in_table = text.find("{|"), False
+    for tag in _TAG.finditer(text):
+        between = text[copied_to : tag.start()]
+        copied_to = tag.end()
+        last_line_end = between.rfind("\n")
+        if last_line_end >= 0:
+            in_cells = _is_cell_line(between[last_line_end:])
+        tag_name = tag[1].lower()
+        in_table = in_table or tag_name == "table" or 0 <= wiki_table < tag.start()
+        yield between
+        if tag_name in ("tr", "td", "th") and not in_table:
+            yield " "
+        else:
+            replacement = _tag(tag_name, tag[0][1] == "/")
+            yield " " if in_cells and replacement in _LINE_ENDS else replacement
+            in_cells = in_cells and (replacement in _LINE_ENDS or "\n" not in replacement)
+    yield text[copied_to:]
+
+
+def _is_cell_line(line_start: str) -> bool:
+    mark = line_start.lstrip()[:2]
+    return mark[:1] in _CELL_MARKS and mark != "|}"
+
+
+def _tag(tag_name: str, closes: bool) -> str:
+    """What stands for a tag."""
     if tag_name in ("br", "hr", "wbr"):
         return "" if tag_name == "wbr" else BREAK
     if tag_name in _BLOCK_TAGS:
@@ -410,8 +444,8 @@ def _unquoted(line: str) -> str:
     apostrophe_counts = [1 if count == 4 else max(count - 5, 0) for count in run_lengths]
     bold_count = sum(count >= 3 for count in run_lengths)
     italic_count = sum(count == 2 or count >= 5 for count in run_lengths)
-    if bold_count % 2 and italic_count % 2:
-        apostrophe_counts[_apostrophe(line, runs)] += 1
+    if bold_count % 2 and italic_count % 2 and (apostrophe := _apostrophe(line, runs)) is not None:
+        apostrophe_counts[apostrophe] += 1
     kept_pieces, copied_to = [], 0
     for run, count in zip(runs, apostrophe_counts, strict=True):
         kept_pieces += [line[copied_to : run.start()], "'" * count]
@@ -419,13 +453,13 @@ def _unquoted(line: str) -> str:
     return "".join([*kept_pieces, line[copied_to:]])
 
 
-def _apostrophe(line: str, runs: list[re.Match[str]]) -> int:
+def _apostrophe(line: str, runs: list[re.Match[str]]) -> int | None:
     """The run of three that is an apostrophe and a mark of italics, where marks do not pair up.
 
     After one letter (`''l'''amour`) first, else after a longer word, else after a space; this
-    is how MediaWiki decides.
+    is how MediaWiki decides. None where no run is of three: `'''''` alone opens both.
     """
-    best_index, best_rank = 0, 9
+    best_index, best_rank = None, 9
     for run_index, run in enumerate(runs):
         if len(run[0]) not in (3, 4):
             continue

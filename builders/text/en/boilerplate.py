@@ -1,21 +1,32 @@
 """Sentences in articles that are not news: captions, credits, bylines, calls, notices, …"""
 
 import re
+from functools import lru_cache
 
 from factdrift.builders.text.data import language_data
 
 _KINDS = {kind: re.compile("|".join(lines)) for kind, lines in language_data("boilerplate").items()}
 _LONGEST_COMMENT = 30
 """Words of the longest request for comment; a longer sentence has news too."""
+_SHORT = 16
+"""Characters of a sentence whose kind is remembered: an article of a hundred thousand sentences has
+short ones, which are few different ones."""
 _NEWS = re.compile(r"\b(?:was|were) (?:seen|shown)\b|\bseen as\b")
 
 
 def boilerplate_kind(sentence: str) -> str | None:
     """The kind of boilerplate of a sentence (caption, credit, …); None where it is news."""
     text = sentence.strip()
+    return _kind_of_short(text) if len(text) <= _SHORT else _kind_of(text)
+
+
+def _kind_of(text: str) -> str | None:
     for kind, kind_pattern in _KINDS.items():
         if not kind_pattern.search(text) or (kind == "caption" and _NEWS.search(text)):
             continue
         if kind != "comment" or len(text.split()) <= _LONGEST_COMMENT:
             return kind
     return None
+
+
+_kind_of_short = lru_cache(4096)(_kind_of)
