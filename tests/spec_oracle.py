@@ -441,8 +441,9 @@ def segment_of(
         end = Point(fact.start.first, latest_end)
     else:  # "taken to hold until the snapshot day … ends sooner where its subject or object ended"
         end = Point(min(snapshot, life.death.first), latest_end)
-        if trusted_until < end.first:
-            stale_until = end.first
+        sure_end = max(end.first, fact.start.first)  # "No end before the start"
+        if trusted_until < sure_end:
+            stale_until = sure_end
     narrowed_points = narrowed(fact.start, end)
     assert narrowed_points is not None, (fact, end)
     start, end = narrowed_points

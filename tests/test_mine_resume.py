@@ -120,7 +120,7 @@ def rerun(folder: Path, whole: Path, jobs: int) -> str:
     [
         ("killed", 2, 1),
         ("a reader is killed", 2, 2),
-        ("ctrl-c", 2, 2),
+        pytest.param("ctrl-c", 2, 2, marks=SLOW),
         pytest.param("killed", 1, 2, marks=SLOW),
         pytest.param("ctrl-c", 1, 1, marks=SLOW),
     ],

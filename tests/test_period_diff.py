@@ -312,6 +312,22 @@ def test_an_end_alone_is_no_update_and_silence_may_say_nothing(
     assert dropped(duck, pd.drop_uninformative_absence(ended, ["P6"])) == {}
 
 
+@pytest.mark.parametrize(
+    ("undated", "doubting", "reasons"),
+    [("ignore", (), set()), ("ignore", ("P54",), {"undated_statement"}), ("accept", (), set())],
+)
+def test_a_relation_that_says_doubt_wins_over_the_recipe(
+    duck: Engine, tmp_path: Path, undated: pd.Undated, doubting: tuple[str, ...], reasons: set[str]
+) -> None:
+    gap = stated("undated Q4 ?", "Q1")
+    gaps = duck.read(parquet(tmp_path / "gaps.parquet", Gap, [gap]), Gap)
+    comparisons = compared(
+        duck, tmp_path, [LONG], "2019Q4 2020Q1", gaps=gaps, undated=undated, doubting=doubting
+    )
+    dropped_rows = duck.rows(pd.dropped_rows(comparisons, "quarter"))
+    assert {row["reason"] for row in dropped_rows} == reasons
+
+
 SUCCESSION = "Q2 2019-01-01 2020-01-10; Q3 2020-03-01 2021-01-01"
 VACANCIES = [
     (SUCCESSION, "deleted new"),

@@ -114,6 +114,7 @@ def write_recipe(folder: Path, *filters: dict[str, Any], backend: str = "echo") 
     return path
 
 
+@pytest.mark.slow
 def test_a_release(site: Path, tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, {"filter": "length"}, {"filter": "no-acronyms"})
     command: list[Any] = [sys.executable, "-m", "factdrift", "release", recipe, "--limit", 6]

@@ -46,6 +46,7 @@ def own_tests(package: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_skeleton_passes_its_own_tests(package: Path) -> None:
     status, said = own_tests(package)
     assert status == 0, said
@@ -133,7 +134,11 @@ def test_a_skeleton_without_its_kind_is_a_dataset(tmp_path: Path) -> None:
     assert (tmp_path / "three-hop/three_hop/dataset.py").is_file()
 
 
-KINDS_WITH_TESTS = ("filter", "backend", "platform")
+KINDS_WITH_TESTS = (
+    "filter",
+    pytest.param("backend", marks=pytest.mark.slow),
+    pytest.param("platform", marks=pytest.mark.slow),
+)
 
 
 @pytest.mark.parametrize("kind", KINDS_WITH_TESTS)

@@ -178,6 +178,7 @@ def measured(tree: str) -> Measured:
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", TREES)
 def test_a_tree_keeps_its_budget(tree: str) -> None:
     counts = measured(tree)

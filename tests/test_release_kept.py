@@ -52,6 +52,7 @@ def test_it_exports_the_same(kept_release: Path, tmp_path: Path) -> None:
     assert (tmp_path / "test.jsonl").read_bytes() == expected
 
 
+@pytest.mark.slow
 def test_it_rebuilds_to_equal_data_files(kept_release: Path, tmp_path: Path) -> None:
     """Equal in types and rows: the bytes also tell the version of the Parquet library."""
     options = ReleaseOptions(

@@ -19,6 +19,8 @@ alone:
 - `doubt`: the comparison is dropped.
 - `ignore`, as in the paper: undated statements have no effect.
 
+A relation whose template says `undated: doubt` is always treated as with `doubt`.
+
 Objects that are in doubt because their open statements are stale are possible answers, too: an
 `unchanged` or `updated` comparison stays, and `new` and `deleted` ones are dropped.
 
@@ -102,7 +104,7 @@ def compare(
     `segments` and `gaps` are those of a `timeline.TimelineTables`, and `window` holds consecutive
     periods, as `ended_periods` returns them. `when_counted` says whether A_t holds what is certain
     on the last day of t, or on any of its days. The undated statements of the relations `doubting`
-    put a comparison in doubt, even where those of other relations are accepted.
+    put a comparison in doubt, even where those of other relations are accepted or ignored.
 
     Columns: `subject` as a number, `relation`; `first`, `last` (index of the first and last t+1);
     `split`, `answers`, `previous_answers`, `possible_answers`, `still_true`, `added`, `removed`
@@ -111,8 +113,8 @@ def compare(
     `delta_rows` and `dropped_rows` make rows of the table. All of them read it, so pass it through
     `Engine.keep` first.
     """
-    if gaps is not None and undated == "ignore":
-        gaps = gaps.filter(gaps.reason != "undated")
+    if gaps is not None:
+        gaps = gaps_that_count(gaps, undated, doubting)
     period_run = period_runs(segments, window, gaps, when_counted)
     in_order = ibis.window(group_by=_PAIR, order_by=period_run.at)
     period_run = period_run.mutate(
@@ -157,6 +159,13 @@ def compare(
     has_answers = (comparisons.objects.length() > 0) | (comparisons.previous.length() > 0)
     comparisons = comparisons.filter(has_answers | has_doubt)
     return _with_split_and_reason(comparisons, undated == "accept", when_counted, doubting)
+
+
+def gaps_that_count(gaps: ir.Table, undated: Undated, doubting: Collection[str]) -> ir.Table:
+    """Leave out the undated gaps if they are ignored, except those of the relations `doubting`."""
+    if undated != "ignore":
+        return gaps
+    return gaps.filter((gaps.reason != "undated") | gaps.relation.isin(sorted(doubting)))
 
 
 def drop_few_objects(comparisons: ir.Table, segments: ir.Table, objects: int = 2) -> ir.Table:

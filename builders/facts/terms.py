@@ -1,7 +1,7 @@
 """Terms of competitors for one place: which overlap for long, and which other one began later.
 
 A *place* is what one holder has at a time: a pair, for the objects of an exclusive relation, or an
-office, for its subjects. `Place` names the columns of both. The tables are the items of
+office, for its subjects. `HeldPlace` names the columns of both. The tables are the items of
 `builders.facts.timeline`: facts and gaps without null dates, each with its possible days.
 
 Each question is answered with windows over sorted rows and without joining a table with itself, for
@@ -23,7 +23,7 @@ _PER_DAY = 1 << 40
 """The distance between the codes of two days: more than the number of any item."""
 
 
-class Place(NamedTuple):
+class HeldPlace(NamedTuple):
     """The columns of a place, and the column of those who compete for it."""
 
     columns: tuple[str, ...]
@@ -34,11 +34,11 @@ class Place(NamedTuple):
         return items[self.competitor].substr(1).cast("int64").fill_null(0)
 
 
-OBJECTS_OF_PAIR = Place(("subject", "relation"), "object")
-SUBJECTS_OF_OFFICE = Place(("relation", "object"), "subject")
+OBJECTS_OF_PAIR = HeldPlace(("subject", "relation"), "object")
+SUBJECTS_OF_OFFICE = HeldPlace(("relation", "object"), "subject")
 
 
-def with_terms(items: ir.Table, place: Place) -> ir.Table:
+def with_terms(items: ir.Table, place: HeldPlace) -> ir.Table:
     """Add `term_ends`: the last day on which a stated term surely lasts; null: it is none.
 
     `term_open` says that no end is stated.
@@ -79,7 +79,7 @@ def with_terms(items: ir.Table, place: Place) -> ir.Table:
     )
 
 
-def shared_places(items: ir.Table, place: Place) -> ir.Table:
+def shared_places(items: ir.Table, place: HeldPlace) -> ir.Table:
     """The places that two competitors surely held for `LONG_OVERLAP` days at the same time.
 
     `items` have the column `term_ends`. Two open terms are not compared.
@@ -122,7 +122,7 @@ def shared_places(items: ir.Table, place: Place) -> ir.Table:
     return shared.union(beside_open.select(place.columns).distinct(), distinct=True)
 
 
-def with_later_start(items: ir.Table, asking: ir.Table, place: Place) -> ir.Table:
+def with_later_start(items: ir.Table, asking: ir.Table, place: HeldPlace) -> ir.Table:
     """Add `later` to the items `asking`: from when on another competitor may have begun later.
 
     It is the earliest possible start of the competitors of `items` that began later under some

@@ -406,7 +406,10 @@ def _closed(items: ir.Table) -> ir.Table:
     """
     is_open, has_successor = items.end_open, items.successor.notnull()
     latest_end = ibis.least(items.snapshot, items.life_end_last)
-    unlimited_end = ibis.least(items.snapshot, items.life_end_first)
+    # A fact holds on its first day, even where its subject may have died earlier in that year.
+    unlimited_end = ibis.greatest(
+        ibis.least(items.snapshot, items.life_end_first), items.start_first
+    )
     is_held = is_open & ~has_successor & ~items.rival
     is_stale = is_held & (items.trusted_until < unlimited_end)
     items = items.mutate(

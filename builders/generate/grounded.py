@@ -299,11 +299,11 @@ def _term_on(held_terms: Sequence[HeldTerm], item_id: str, day: date) -> HeldTer
     return None
 
 
-class FactQuestions(NamedTuple):
-    """Questions about facts, and the number of those whose text may mean something else."""
+class StatedFactQuestions(NamedTuple):
+    """Questions about facts: those to ask, and those whose text may mean something else."""
 
     asked: list[Question]
-    ambiguous: int
+    ambiguous: list[Question]
 
 
 def questions(
@@ -313,23 +313,23 @@ def questions(
     known_terms: KnownTerms,
     snapshot_day: date,
     relation_wordings: Mapping[str, NewsWording],
-) -> FactQuestions:
+) -> StatedFactQuestions:
     """Return every question that may be asked about an article's facts on the day of a draw.
 
     Each question has its own id: a fact that a sentence states twice is asked about once.
     """
     by_id: dict[str, Question] = {}
-    ambiguous_ids: set[str] = set()
+    ambiguous_by_id: dict[str, Question] = {}
     for fact in facts:
         fact_question = _FactQuestion(
             article, fact, draw, known_terms, snapshot_day, relation_wordings[fact.relation]
         )
         for question in fact_question.questions():
             if fact_question.is_ambiguous(question):
-                ambiguous_ids.add(question.id)
+                ambiguous_by_id[question.id] = question
             else:
                 by_id[question.id] = question
-    return FactQuestions(list(by_id.values()), len(ambiguous_ids))
+    return StatedFactQuestions(list(by_id.values()), list(ambiguous_by_id.values()))
 
 
 class _Wording(NamedTuple):

@@ -11,6 +11,7 @@ from factdrift.builders import rows
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps as facts
+from factdrift.builders.facts.card import learned_times
 from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.generate.backends import AnyModel, Grounded, Parsed
 from factdrift.builders.generate.questions import GenerateSettings
@@ -81,7 +82,7 @@ class StreamingQA(DatasetBuilder):
         summary = merge_summaries(
             [*map(run.folder, writing_steps), question_folder], question_folder / QUESTIONS
         )
-        drop_folders = [run.folder(articles_step), question_folder]
+        drop_folders = [run.folder(articles_step), *map(run.folder, writing_steps), question_folder]
         if "gold" in run.inputs:
             drop_folders.append(run.folder(self._annotated(run, questions_step, draws_step)))
         questions_path = drop_folders[-1] / QUESTIONS
@@ -90,6 +91,8 @@ class StreamingQA(DatasetBuilder):
             *card.writers(models, summary, stated=questions_step.stated is not None),
             *card.statistics(questions_path, draws_folder, summary),
         )
+        if questions_step.stated and questions_step.stated.questions.timelines:
+            statistics += learned_times(run, questions_step.stated.questions.timelines)
         if "gold" in run.inputs:
             summary = read_step_summary(drop_folders[-1])
             tables += card.baseline(drop_folders[-1])

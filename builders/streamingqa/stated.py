@@ -20,7 +20,12 @@ from factdrift.builders.generate import grounded, patterns
 from factdrift.builders.generate.grounded import StatedFacts
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.protocol import PATTERNS
-from factdrift.builders.streamingqa.common import QUESTIONS, draws_by_article, write_summary
+from factdrift.builders.streamingqa.common import (
+    QUESTIONS,
+    draws_by_article,
+    write_dropped,
+    write_summary,
+)
 from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import QuestionDates
 
@@ -34,9 +39,11 @@ _RECENT_DAYS = 60
 class StatedQuestions(Step):
     """Makes all candidate questions about facts that sentences state, and about dated clauses.
 
-    Writes `questions.parquet` (`rows.Question`) and `summary.json`; nothing is filtered or chosen
-    yet. `facts`, `timelines`: of the dump beside the news, if any; `relations`: how news states
-    them; `parse`: whether clauses that say their own time are asked about, too.
+    Writes `questions.parquet` (`rows.Question`), `summary.json`, and `dropped.parquet` with the
+    questions whose names may mean somebody else; nothing else is filtered or chosen yet.
+
+    `facts`, `timelines`: of the dump beside the news, if any; `relations`: how news states them;
+    `parse`: whether clauses that say their own time are asked about, too.
     """
 
     name: ClassVar[str] = "stated-questions"
@@ -52,8 +59,10 @@ class StatedQuestions(Step):
         draws = draws_by_article(workspace, self.draws)
         counts: Counter[str] = Counter()
         questions: list[rows.Question] = []
+        ambiguous_questions: list[rows.Question] = []
         with progress(len(draws), "articles", "asking") as bar:
-            for article_questions in self._about_facts(workspace, draws, counts, out):
+            for article_questions, ambiguous in self._about_facts(workspace, draws, counts, out):
+                ambiguous_questions += ambiguous
                 questions += article_questions
                 bar.advance(0 if self.parse else 1)
             if self.parse:
@@ -61,7 +70,17 @@ class StatedQuestions(Step):
                     questions += article_questions
                     bar.advance(1)
         write_sorted(out / QUESTIONS, rows.Question, questions)
+        counts[REASON] += len(ambiguous_questions)
+        write_dropped(out, map(self._dropped, ambiguous_questions))
         write_summary(out, generated=counts)
+
+    def _dropped(self, question: rows.Question) -> rows.Dropped:
+        """The row of a question that may mean somebody else of the same name."""
+        fact = question.grounding
+        assert fact is not None, "only facts are asked about by name"
+        return rows.Dropped(
+            self.name, REASON, question.id, fact.subject, fact.relation, detail=question.question
+        )
 
     def _about_facts(
         self,
@@ -69,7 +88,7 @@ class StatedQuestions(Step):
         draws: Mapping[str, Sequence[rows.Draw]],
         counts: Counter[str],
         out: Path,
-    ) -> Iterator[list[rows.Question]]:
+    ) -> Iterator[grounded.StatedFactQuestions]:
         """The questions of facts of each drawn article."""
         if self.facts is None or self.timelines is None:
             return
@@ -95,13 +114,13 @@ class StatedQuestions(Step):
             ).find(articles):
                 counts["articles that state a fact"] += bool(stated_facts)
                 counts["facts stated"] += len(stated_facts)
-                article_questions: list[rows.Question] = []
+                article_questions = grounded.StatedFactQuestions([], [])
                 for draw in draws[article.id]:
                     fact_questions = grounded.questions(
                         article, stated_facts, draw, known_terms, newest_day, self.relations
                     )
-                    article_questions += fact_questions.asked
-                    counts[REASON] += fact_questions.ambiguous
+                    article_questions.asked.extend(fact_questions.asked)
+                    article_questions.ambiguous.extend(fact_questions.ambiguous)
                 yield article_questions
         namesakes_path.unlink()
 

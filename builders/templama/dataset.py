@@ -130,7 +130,7 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
             run.workspace.say(f"  {notes[-1]}")
         # The first period of the window has none to be compared with, and so no rows.
         periods = [str(period) for period in window[1:]]
-        timelines_file = FromParquet(run.folder(changes_step) / "timelines.parquet")
+        timelines_file = FromParquet(run.folder(told_step) / "timelines.parquet")
         drop_folders = [run.folder(changes_step), run.folder(told_step)]
         examples_step = ClozeExamples(
             changes=changes_step, templates=templates, blank=self.blank, seed=run.seed

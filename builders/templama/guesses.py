@@ -2,8 +2,8 @@
 
 They are the object that the subject had for the longest time (by its timeline), the object that
 most subjects of the relation had, and the answers of the previous period. A split that a guess
-solves tests no knowledge. The last guess is wrong on `updated` by construction, so that the first
-one says most.
+solves tests no knowledge. The last guess is wrong on `updated` by construction, unless a stale
+statement says that it may still hold, so that the first one says most.
 """
 
 from collections.abc import Iterator
@@ -123,6 +123,6 @@ def statistics(cloze_path: Path, timelines_path: Path) -> Statistics:
     caption = lead + (
         "Exact match of models that know nothing of the period: the object that the subject had "
         "longest, the one that most subjects of its relation had, and the answers of the period "
-        "before, which are wrong of `updated` by construction."
+        "before, which are right of `updated` only where they may still hold."
     )
     return Statistics("guesses", "What knowing nothing scores", share_rows, caption)

@@ -92,11 +92,7 @@ class PeriodChanges(ComparisonRules, Step):
                 gaps,
                 self.undated,
                 self.at,
-                [
-                    relation_id
-                    for relation_id, timeline_rule in self.timelines.rules.items()
-                    if timeline_rule.undated == "doubt"
-                ],
+                self._doubting(),
             )
             comparisons = period_diff.drop_few_objects(
                 eng.keep(comparisons), segments, self.min_objects
@@ -124,6 +120,14 @@ class PeriodChanges(ComparisonRules, Step):
         """Return the periods of the window; the first one is only compared with."""
         return periods(Period.parse(self.first), Period.parse(self.last))
 
+    def _doubting(self) -> list[str]:
+        """Return the relations whose undated statements put a comparison in doubt."""
+        return [
+            relation_id
+            for relation_id, timeline_rule in self.timelines.rules.items()
+            if timeline_rule.undated == "doubt"
+        ]
+
     def _without_silence(self, eng: Engine, comparisons: ir.Table, stated: "_Stated") -> ir.Table:
         """Drop the `new` and `deleted` rows where the absence of an object says nothing."""
         exclusive_ids = [
@@ -132,9 +136,7 @@ class PeriodChanges(ComparisonRules, Step):
         comparisons = period_diff.drop_uninformative_absence(comparisons, self.silent)
         comparisons = eng.keep(comparisons)
         days = eng.keep(period_diff.vacant_days(comparisons, exclusive_ids, self.granularity))
-        gaps = stated.gaps
-        if self.undated == "ignore":
-            gaps = gaps.filter(gaps.reason != "undated")
+        gaps = period_diff.gaps_that_count(stated.gaps, self.undated, self._doubting())
         vacancies = certain_vacancies(
             eng, days.select("subject", "relation", "day").distinct(),
             stated.segments, gaps, stated.facts, exclusive_ids,

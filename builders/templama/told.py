@@ -10,7 +10,7 @@ import ibis.expr.types as ir
 from factdrift.builders import rows
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import period_first_day, period_text
-from factdrift.builders.facts import namesakes, steps
+from factdrift.builders.facts import namesakes, steps, timeline
 from factdrift.builders.templama.steps import PeriodChanges
 
 _ORDER = ("split", "period", "relation", "subject")
@@ -20,8 +20,9 @@ class ToldApart(Step):
     """Names the subjects of comparisons so that no other one is meant (see `facts.namesakes`).
 
     Writes `deltas.parquet` (`rows.ToldDelta`) without the comparisons that would have two
-    answers, which are in `dropped.parquet`, and `namesakes.OFFICES`. `alike` has the relations that
-    share texts.
+    answers, which are in `dropped.parquet`, `timelines.parquet` (`rows.ReleasedSegment`) of the
+    subjects and relations that still have a row, and `namesakes.OFFICES`. `alike` has the relations
+    that share texts.
     """
 
     name: ClassVar[str] = "told-apart"
@@ -59,7 +60,11 @@ class ToldApart(Step):
             kept_deltas = kept_deltas.mutate(
                 subject_name=kept_deltas.name.fill_null(kept_deltas.subject_label)
             )
+            kept_deltas = eng.keep(kept_deltas)
             eng.write(kept_deltas, out / "deltas.parquet", rows.ToldDelta, _ORDER)
+            released = eng.read(changes_folder / "timelines.parquet", rows.ReleasedSegment)
+            released = released.semi_join(kept_deltas, ["subject", "relation"])
+            eng.write(released, out / "timelines.parquet", rows.ReleasedSegment, timeline.ORDER)
             ambiguous = told.ambiguous.join(deltas.select("key", "period_name"), "key")
             dropped_rows = namesakes.dropped_rows(ambiguous, self.name, ambiguous.period_name)
             eng.write(dropped_rows, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
