@@ -93,9 +93,11 @@ def test_control_characters_reach_neither_xml_nor_a_terminal(
     assert callable(changed)
     (tmp_path / "layout.yaml").write_text(changed(character), "utf-8")
     (tmp_path / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
-    said = run_cli("layouts", tmp_path, ok=False)
-    assert "has the control character" in said.stderr
-    assert all(line.isprintable() for line in (said.stdout + said.stderr).splitlines())
+    printed_text = run_cli("layouts", tmp_path, ok=False)
+    assert "has the control character" in printed_text.stderr
+    assert all(
+        line.isprintable() for line in (printed_text.stdout + printed_text.stderr).splitlines()
+    )
 
 
 def test_the_labelling_configuration_is_xml_whatever_the_texts(tmp_path: Path) -> None:

@@ -89,10 +89,14 @@ WORLDS = [
 def test_only_what_both_snapshots_state(duck: Engine, tmp_path: Path) -> None:
     worlds: list[list[Fact]] = [[], []]
     for subject, *objects, _ in WORLDS:
-        for world, snapshot, said in zip(worlds, (OLD, NEW), objects, strict=True):
-            object_id, _, ended = str(said).partition(" ")
+        for world, snapshot, printed_text in zip(worlds, (OLD, NEW), objects, strict=True):
+            object_id, _, ended = str(printed_text).partition(" ")
             end = ENDED if ended else None
-            world += [fact(subject, "P36", object_id, end=end, snapshot=snapshot)] if said else []
+            world += (
+                [fact(subject, "P36", object_id, end=end, snapshot=snapshot)]
+                if printed_text
+                else []
+            )
     tables = [
         ibis_table(duck, tmp_path, table_name, Fact, world)
         for table_name, world in zip("on", worlds, strict=True)

@@ -68,21 +68,21 @@ def test_a_copy_with_another_field_has_a_key_of_its_own() -> None:
 
 
 def open_workspace(folder: Path) -> tuple[Workspace, list[str]]:
-    said: list[str] = []
-    return Workspace(folder / "build", said.append), said
+    printed_text: list[str] = []
+    return Workspace(folder / "build", printed_text.append), printed_text
 
 
 def test_a_step_is_made_once_with_its_inputs_first(tmp_path: Path) -> None:
-    workspace, said = open_workspace(tmp_path)
+    workspace, printed_text = open_workspace(tmp_path)
     step = Sum(numbers=(Numbers(count=3), Numbers(count=4)))
     assert (workspace.folder(step) / "sum").read_text("utf-8") == "9"
-    assert [line.split()[:2] for line in said] == [
+    assert [line.split()[:2] for line in printed_text] == [
         ["numbers:", "making"], ["numbers:", "making"], ["sum:", "making"],
     ]  # fmt: skip
-    again, said = open_workspace(tmp_path)
+    again, printed_text = open_workspace(tmp_path)
     again.folder(step)
     again.folder(step)
-    assert [line.split()[:2] for line in said] == [["sum:", "reused"]]  # said once
+    assert [line.split()[:2] for line in printed_text] == [["sum:", "reused"]]  # said once
 
 
 def test_only_declared_inputs_can_be_read(tmp_path: Path) -> None:

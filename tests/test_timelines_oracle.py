@@ -316,8 +316,8 @@ def test_learned_times(
         replace(
             history,
             facts=tuple(
-                said for number, said in enumerate(history.facts)
-                if said.end or (int(history.subject.id[1:]) + number) % 9 == 0
+                printed_text for number, printed_text in enumerate(history.facts)
+                if printed_text.end or (int(history.subject.id[1:]) + number) % 9 == 0
             ),
         )
         for history in both_timelines.histories

@@ -195,9 +195,9 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(
     name: str, first: bytes, near: float, tmp_path: Path
 ) -> None:
     path = archive(tmp_path, b"\xef\xbb\xbf" + first, first.replace(b"07", b"08", 1), name=name)
-    said: list[str] = []
-    index_archive(path, tmp_path / "out", near_duplicates=near, block=20, say=said.append)
-    assert said[0].endswith(" articles of 2 lines")
+    printed_text: list[str] = []
+    index_archive(path, tmp_path / "out", near_duplicates=near, block=20, say=printed_text.append)
+    assert printed_text[0].endswith(" articles of 2 lines")
     articles = indexed(path, tmp_path / "out")
     assert [record.line for record in articles] == [1, 2]
     assert [record.id for record in articles] == [
