@@ -42,12 +42,12 @@ def test_what_a_template_tries_is_refused_at_once(
 ) -> None:
     hostile_text = hostile(template)
     template_parts = [hostile_text, "{{ everything() }}\n"]
-    start_time = time.monotonic()
+    start_time = time.process_time()  # a busy machine is no failure
     with pytest.raises(UserError) as error:
         rendered(
             tmp_path, "".join(template_parts if place == "before" else reversed(template_parts))
         )
-    assert time.monotonic() - start_time < A_SECOND
+    assert time.process_time() - start_time < A_SECOND
     message_text = str(error.value).removeprefix(str(tmp_path))
     assert expected_message in message_text
     assert len(message_text) < 400
@@ -134,8 +134,8 @@ DEEP = {
 def test_a_layout_without_end_is_refused_at_once(tmp_path: Path, name: str) -> None:
     (tmp_path / "layout.yaml").write_text(DEEP[name] + "\n", "utf-8")
     (tmp_path / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
-    start_time = time.monotonic()
+    start_time = time.process_time()  # a busy machine is no failure
     with pytest.raises(UserError) as error:
         load_layout(tmp_path)
-    assert time.monotonic() - start_time < 3 * A_SECOND
+    assert time.process_time() - start_time < 3 * A_SECOND
     assert len(str(error.value)) < 20_000
