@@ -43,7 +43,7 @@ if __name__ == "__main__":
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three shards of about 70 blocks, and in `expected` the tables of them."""
     folder = tmp_path_factory.mktemp("resume")
-    entities = [{**entity, "descriptions": "x" * 60_000} for entity in world(420)]
+    entities = [{**entity, "padding": "x" * 60_000} for entity in world(420)]
     run(shards(entities, folder, "json", "json.gz", "json"), folder / "expected")
     return folder
 
