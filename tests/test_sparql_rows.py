@@ -3,7 +3,7 @@
 from datetime import date
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from factdrift.builders.wikidata.sparql_client import Row, SparqlTerm
@@ -41,8 +41,7 @@ def test_only_items_are_items(iri: str, item: str | None) -> None:
 
 @example(year=-1, month=1, day=1, precision=8, julian=False)
 @given(
-    # the first days of the Julian year 1 are in a year that Python has not
-    year=st.integers(-11_000, 11_000).filter(lambda year: year != 1),
+    year=st.integers(-11_000, 11_000),
     month=st.integers(1, 12),
     day=st.integers(1, 28),
     precision=st.integers(7, 11),
@@ -53,6 +52,8 @@ def test_wikibase_times_come_back_as_they_were(
 ) -> None:
     month = month if precision >= 10 else 0
     day = day if precision == 11 else 0
+    # the first two days of the Julian year 1 are in a year that Python has not
+    assume(not (julian and year == 1 and month <= 1 and day <= 2))
     text = f"{'-' if year < 0 else '+'}{abs(year):04}-{month:02}-{day:02}T00:00:00Z"
     calendar = JULIAN if julian else GREGORIAN
     written = xsd_time(text, precision, calendar).value

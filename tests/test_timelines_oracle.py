@@ -266,9 +266,6 @@ def vacancy_rows(
         previous_period = period
 
 
-# With SLOW=1 one vacancy of many random histories is apart in some draws (`deleted` in a month or
-# quarter at its end): whether the product or the oracle reads SPEC wrongly is not settled.
-@pytest.mark.xfail(strict=False, reason="one vacancy in many random histories may be apart")
 @pytest.mark.parametrize(
     ("kind", "when_counted"),
     [("month", "end"), pytest.param("quarter", "end", marks=pytest.mark.slow)],
@@ -348,3 +345,5 @@ def test_learned_times(
         assert days is None or abs((learned_time.days or 0) - days) < 1, relation
         days_by_relation[relation] = days
     assert any(days_by_relation.values())
+    # of many histories every relation has enough terms
+    assert len(both_timelines.histories) > SOME or not all(days_by_relation.values())

@@ -4,8 +4,10 @@ That nobody is stated says little by itself: mostly a holder is missing. A vacan
 
 - the end of the last holder's term is stated, and not inferred;
 - the start of the next holder's term is stated;
-- nothing may hold in between: no segment, and no gap (`rows.Gap`) such as an unlabelled or undated
-  object; so a statement of an acting holder bars a vacancy, whatever is wrong with it;
+- both held certainly: neither is a rival, which may never have held;
+- nothing may hold on the days in between that are empty under every reading of both terms: no
+  segment, and no gap (`rows.Gap`) such as an unlabelled or undated object; so a statement of an
+  acting holder bars a vacancy, whatever is wrong with it;
 - it lasts at most `LONGEST` days under every reading of the dates.
 """
 
@@ -49,25 +51,17 @@ def certain_vacancies(
     last_terms = _nearest(days, terms, is_before=True)
     next_terms = _nearest(days, terms, is_before=False)
     vacancies = last_terms.join(next_terms, [*_PAIR, "day"])
-    vacancies = vacancies.mutate(
-        first=(vacancies.end_first + ibis.interval(days=1)).cast("date"),
-        last=(vacancies.start_last - ibis.interval(days=1)).cast("date"),
-    )
-    lasting = vacancies["last"].delta(vacancies["first"], unit="day") + 1
-    vacancies = vacancies.filter(vacancies.is_stated, lasting <= LONGEST)
-    vacancies = _with_stated_ends(vacancies, facts)
-    vacancies = engine.keep(vacancies)
-    other_terms = terms.select(*_PAIR, *DATES, other="number").union(
-        with_calendar_ends(gaps).select(*_PAIR, *DATES, other=ibis.literal(-1).cast("int64"))
-    )
-    barring = vacancies.select(*_PAIR, "day", "first", "last", "last_number", "next_number").join(
-        other_terms, _PAIR
+    lasting = vacancies.start_last.delta(vacancies.end_first, unit="day") - 1
+    vacancies = vacancies.filter(vacancies.is_stated, vacancies.is_certain, lasting <= LONGEST)
+    vacancies = engine.keep(_with_stated_ends(vacancies, facts))
+    # Neither of the two terms may hold on the days that are empty under every reading.
+    held_days = terms.select(*_PAIR, *DATES).union(with_calendar_ends(gaps).select(*_PAIR, *DATES))
+    held_days = held_days.rename(held_first="start_first", held_last="end_last")
+    barring = vacancies.select(*_PAIR, "day", "end_last", "start_first").join(
+        held_days.select(*_PAIR, "held_first", "held_last"), _PAIR
     )
     barring = barring.filter(
-        (barring.other != barring.last_number)
-        & (barring.other != barring.next_number)
-        & (barring.start_first <= barring["last"])
-        & (barring.end_last >= barring["first"])
+        (barring.held_first < barring.start_first) & (barring.held_last > barring.end_last)
     )
     return vacancies.anti_join(barring, [*_PAIR, "day"]).select(*_PAIR, "day")
 
@@ -83,20 +77,19 @@ def _nearest(days: ir.Table, terms: ir.Table, is_before: bool) -> ir.Table:
         near = near.filter(near.end_last < near.day)
         order = [near.end_last.desc(), near.end_first.desc(), near.number]
         columns = {
-            "last_number": "number",
             "last_object": "object",
             "end_first": "end_first",
             "end_last": "end_last",
-            "is_stated": ~near.end_inferred & ~near.end_open,
+            "is_stated": ~near.end_inferred & ~near.end_open & ~near.rival,
         }
     else:
         near = near.filter(near.start_first > near.day)
         order = [near.start_first, near.start_last, near.number]
         columns = {
-            "next_number": "number",
             "next_object": "object",
             "start_first": "start_first",
             "start_last": "start_last",
+            "is_certain": ~near.rival,
         }
     place = ibis.row_number().over(ibis.window(group_by=[*_PAIR, "day"], order_by=order))
     near = near.select(*_PAIR, "day", **columns, place=place)
