@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Granularity, Period
-from factdrift.builders.facts.namesakes import can_name
+from factdrift.builders.facts.namesakes import may_mean_others
 from factdrift.builders.facts.relations import RelationWording
 from factdrift.builders.text.dates import format_date
 from factdrift.builders.text.prompts import merge_targets
@@ -53,14 +53,7 @@ class Verbalizer(NamedTuple):
         for answer_id in answer_ids:
             entity = self.entities[answer_id]
             answers.append(rows.Answer(entity.id, entity.label, entity.aliases))
-        for item_id in item_ids:
-            namesake = self.namesakes.get(item_id)
-            if namesake and namesake.name is None:
-                return True
-            text = namesake.description if namesake else None
-            if text and not can_name(text, answers):
-                return True
-        return False
+        return any(may_mean_others(self.namesakes.get(item_id), answers) for item_id in item_ids)
 
     def fill_wording(
         self, phrase_name: str, relation: str, subject_name: str, object_name: str = ""

@@ -89,12 +89,10 @@ class ReasoningCandidates(Step):
             eng.write(
                 entities.semi_join(item_ids, "id"), out / "entities.parquet", rows.Entity, ("id",)
             )
-            # All subjects of the dump count, also those without a page.
-            all_segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
             namesakes.write_namesakes(
                 eng,
                 out,
-                namesakes.held_objects(all_segments, gaps),
+                namesakes.read_held(eng, timelines_folder),
                 entities,
                 namesakes.read_offices(eng, workspace.folder(self.facts.mined)),
                 eng.keep(item_ids),

@@ -9,7 +9,7 @@ from typing import Any
 import ibis.expr.types as ir
 
 from factdrift.builders.core.engine import Engine
-from factdrift.builders.facts.timeline import Rules, TimeRule
+from factdrift.builders.facts.time_rules import Rules, TimeRule
 from factdrift.builders.rows import Entity, Fact, Gap, Segment
 from factdrift.builders.rows.facts import GapReason
 from tests import spec_oracle

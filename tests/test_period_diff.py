@@ -16,7 +16,8 @@ from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts import name_overlap
 from factdrift.builders.facts import period_diff as pd
-from factdrift.builders.facts.timeline import TimeRule, snapshot_day, timeline
+from factdrift.builders.facts.time_rules import TimeRule
+from factdrift.builders.facts.timeline import snapshot_day, timeline
 from factdrift.builders.facts.vacancies import certain_vacancies
 from factdrift.builders.rows import Delta, Entity, Fact, Gap, Segment
 from tests.histories import NO_LIFE, day, fact, parquet

@@ -12,7 +12,7 @@ import pytest
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.snapshot_diff import CHANGE_ORDER, SEEN_ORDER, Dump, changes, seen
-from factdrift.builders.facts.timeline import TimeRule
+from factdrift.builders.facts.time_rules import TimeRule
 from factdrift.builders.rows import Entity, Fact, FactChange, Gap, SeenFact
 from tests.histories import NO_LIFE, day, fact, parquet
 from tests.tables import read_table

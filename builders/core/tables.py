@@ -35,6 +35,12 @@ def period_first_day(period_index: ir.IntegerValue, granularity: Granularity) ->
     return ibis.date(period_index // per_year, month, ibis.literal(1))
 
 
+def period_last_day(period_index: ir.IntegerValue, granularity: Granularity) -> ir.DateValue:
+    """Return the last day of a period by its index."""
+    next_period = period_first_day(period_index + 1, granularity)
+    return (next_period - ibis.interval(days=1)).cast("date")
+
+
 def period_text(period_index: ir.IntegerValue, granularity: Granularity) -> ir.StringValue:
     """Return a period as text by its index: `2021Q3`, `2021M07`, `2021`."""
     per_year = PERIODS_PER_YEAR[granularity]

@@ -21,7 +21,7 @@ import msgspec
 
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.facts.time_rules import Rules
+from factdrift.builders.facts.time_rules import Rules, learning
 
 LEAST_TERMS = 50
 """Closed terms of a relation from which on a time is learned: fewer say little of its tail."""
@@ -66,15 +66,13 @@ def learned_times(
     engine: Engine, facts: ir.Table, entities: ir.Table, rules: Rules
 ) -> Iterator[LearnedTime]:
     """Yield what the facts of a snapshot (`rows.Fact`) tell of the relations that learn a time."""
-    learning = {
-        relation_id: rule for relation_id, rule in rules.items() if rule.open_for == "learned"
-    }
-    counts: dict[str, list[TermCount]] = {relation_id: [] for relation_id in learning}
-    for row in engine.rows(_lengths(facts, entities, learning)):
+    learning_rules = learning(rules)
+    counts: dict[str, list[TermCount]] = {relation_id: [] for relation_id in learning_rules}
+    for row in engine.rows(_lengths(facts, entities, learning_rules)):
         counts[row["relation"]].append(
             TermCount(*(int(row[column]) for column in ("days", "closed", "still")))
         )
-    for relation_id, rule in sorted(learning.items()):
+    for relation_id, rule in sorted(learning_rules.items()):
         closed = sum(count.closed for count in counts[relation_id])
         yield LearnedTime(
             relation_id,
@@ -121,21 +119,23 @@ def times_of_file(path: Path, rules: Rules) -> list[LearnedTime]:
         raise UserError(f"no learned times: {error}", where=path, hint=hint) from error
     except (msgspec.DecodeError, KeyError, StopIteration, TypeError) as error:
         raise UserError("no learned times", where=path, hint=hint) from error
-    learning = {relation_id for relation_id, rule in rules.items() if rule.open_for == "learned"}
-    return [time for time in listed if time.relation in learning]
+    learning_rules = learning(rules)
+    return [time for time in listed if time.relation in learning_rules]
 
 
-def _lengths(facts: ir.Table, entities: ir.Table, learning: Rules) -> ir.Table:
-    """Count the terms by relation and length in days: `closed` and `still` open.
+def _lengths(facts: ir.Table, entities: ir.Table, learning_rules: Rules) -> ir.Table:
+    """Count the terms of these relations by length in days: `closed` and `still` open.
 
     Open terms are those of the living: nothing that ends them has ended.
     """
-    is_term = ~facts.point & ~facts.sighting & facts.relation.isin(sorted(learning))
+    is_term = ~facts.point & ~facts.sighting & facts.relation.isin(sorted(learning_rules))
     terms = facts.filter(is_term, facts.start_first <= facts.snapshot)
     ended = entities.filter(entities.ended_first.notnull() | entities.ended_last.notnull())
     for role in ("subject", "object"):
         outlived = sorted(
-            relation_id for relation_id, rule in learning.items() if role not in rule.ends_with
+            relation_id
+            for relation_id, rule in learning_rules.items()
+            if role not in rule.ends_with
         )
         ended_items = ended.select(**{f"ended_{role}": "id"})
         terms = terms.left_join(ended_items, terms[role] == ended_items[f"ended_{role}"])

@@ -18,7 +18,7 @@ country that is an object itself.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -164,6 +164,18 @@ def held_objects(segments: ir.Table, gaps: ir.Table) -> ir.Table:
     """
     columns = [*PAIR, "object", *DATES]
     return segments.select(columns).union(gaps.select(columns))
+
+
+def read_held(
+    eng: Engine, timelines_folder: Path, relations: Collection[str] | None = None
+) -> ir.Table:
+    """Return the `held_objects` of the step `Timelines`: of these relations, by default of all.
+
+    All subjects of the dump count, also those without a page.
+    """
+    segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
+    held = held_objects(segments, eng.read(timelines_folder / "gaps.parquet", rows.Gap))
+    return held if relations is None else held.filter(held.relation.isin(sorted(relations)))
 
 
 def tell_apart(
@@ -376,6 +388,17 @@ def can_name(description: str | None, objects: Iterable[rows.Answer]) -> bool:
     return True
 
 
+def may_mean_others(namesake: rows.Namesake | None, answers: Iterable[rows.Answer]) -> bool:
+    """Whether a text that asks for `answers` cannot tell an item from others of its name.
+
+    It cannot where nothing tells them apart, or where what does gives an answer away.
+    """
+    if namesake is None:
+        return False
+    text = namesake.description
+    return namesake.name is None or bool(text and not can_name(text, answers))
+
+
 def _tells_apart(description: str | None, other_description: str | None) -> bool:
     """Whether neither of two descriptions has all words of the other."""
     words, other_words = map(_telling_words, (description, other_description))
@@ -453,6 +476,13 @@ def namesake_subjects(path: Path) -> dict[str, rows.Namesake]:
 def not_ambiguous(table: ir.Table, told: Told, key: str) -> ir.Table:
     """Return the rows of a table whose column `key` names no ambiguous row."""
     return table.anti_join(told.ambiguous, table[key] == told.ambiguous.key)
+
+
+def with_subject_names(table: ir.Table, told: Told) -> ir.Table:
+    """Add `subject_name`, what texts call the subject of a row that has a `subject_label`."""
+    joined = table.left_join(told.names, PAIR)
+    subject_name = joined.name.fill_null(joined.subject_label)
+    return joined.select(table.columns, subject_name=subject_name)
 
 
 def names_by_pair(path: Path) -> dict[tuple[str, str], str]:

@@ -64,14 +64,12 @@ def _laps(terms: ir.Table) -> ir.Table:
     ).distinct()
     days = both.lap_last.delta(both.lap_first, unit="day") + 1
     both = both.filter(days.between(1, LONG_OVERLAP - 1))
-    in_order = [both.lap_first, both.lap_last]
+    in_order = ["lap_first", "lap_last"]
     before = ibis.window(group_by="number", order_by=in_order, rows=(None, -1))
     both = both.mutate(reached=both.lap_last.max().over(before))
     is_apart = both.reached.isnull() | (both.lap_first.delta(both.reached, unit="day") > 1)
     both = both.mutate(apart=is_apart.cast("int64"))
-    so_far = ibis.window(
-        group_by="number", order_by=[both.lap_first, both.lap_last], rows=(None, 0)
-    )
+    so_far = ibis.window(group_by="number", order_by=in_order, rows=(None, 0))
     both = both.mutate(stretch=both.apart.sum().over(so_far))
     stretches = both.group_by(["number", "stretch"]).agg(
         lap_first=both.lap_first.min(), lap_last=both.lap_last.max()

@@ -39,7 +39,7 @@ import ibis.expr.types as ir
 
 from factdrift.builders.core.dates import Granularity, Period, periods
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.tables import period_first_day, period_text
+from factdrift.builders.core.tables import period_first_day, period_last_day, period_text
 from factdrift.builders.facts.timeline import (
     CAUSES,
     REASONS,
@@ -212,9 +212,8 @@ def vacant_days(
     has_empty_side = comparisons.split.isin(["new", "deleted"]) & comparisons.reason.isnull()
     asked_rows = comparisons.filter(has_empty_side & comparisons.relation.isin(sorted(relations)))
     is_new = asked_rows.split == "new"
-    next_period = ibis.ifelse(is_new, asked_rows["first"], asked_rows["first"] + 1)
-    day_after = period_first_day(next_period, granularity)
-    return asked_rows.select(*_KEY, day=(day_after - ibis.interval(days=1)).cast("date"))
+    empty_period = ibis.ifelse(is_new, asked_rows["first"] - 1, asked_rows["first"])
+    return asked_rows.select(*_KEY, day=period_last_day(empty_period, granularity))
 
 
 def drop_unsure_vacancies(comparisons: ir.Table, days: ir.Table, vacancies: ir.Table) -> ir.Table:

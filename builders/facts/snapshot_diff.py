@@ -35,7 +35,8 @@ from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.tables import has_label
 from factdrift.builders.facts.intervals import DATES, calendar_end, with_calendar_ends
-from factdrift.builders.facts.timeline import KEY, Rules, snapshot_day, timeline
+from factdrift.builders.facts.time_rules import Rules
+from factdrift.builders.facts.timeline import KEY, snapshot_day, timeline
 
 CONTENT = ("statement", *KEY, *DATES, "end_open", "point", "sighting")
 """The columns that identify a fact in every dump."""
@@ -156,8 +157,8 @@ def _side(engine: Engine, dump: Dump, rules: Rules, old_day: ir.DateScalar) -> i
     """Return the segments of one dump, and a row without days for each fact without a segment.
 
     `place` numbers the rows of a fact. `dated` says that the row is a segment, `vague` that the
-    dump states its fact without days as well. `at_old` says that some segment of the fact may hold
-    on the older day, `by_old` that one may have begun by then.
+    dump states its fact without days as well. `at_old` says that the segment may hold on the older
+    day, `by_old` that it may have begun by then.
     """
     merged_timeline = timeline(engine, dump.facts, dump.gaps, dump.entities, rules)
     segments = merged_timeline.segments
@@ -181,13 +182,12 @@ def _side(engine: Engine, dump: Dump, rules: Rules, old_day: ir.DateScalar) -> i
         ).select(columns)
     )
     by_time = [side_rows[column].asc(nulls_first=True) for column in (*DATES, "statements")]
-    of_fact = ibis.window(group_by=list(KEY))
     may_begin = side_rows.dated & (side_rows.start_first <= old_day).fill_null(True)
     may_last = (side_rows.end_last >= old_day).fill_null(True)
     side_rows = side_rows.mutate(
         place=ibis.row_number().over(ibis.window(group_by=list(KEY), order_by=by_time)),
-        at_old=(may_begin & may_last).any().over(of_fact),
-        by_old=may_begin.any().over(of_fact),
+        at_old=may_begin & may_last,
+        by_old=may_begin,
     )
     stated_gaps = merged_timeline.gaps.filter(merged_timeline.gaps.object.notnull())
     vague_facts = stated_gaps.select(*KEY).distinct().mutate(vague=ibis.literal(True))

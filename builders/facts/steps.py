@@ -25,7 +25,7 @@ from factdrift.builders.facts.relations import (
     relations_with_own,
 )
 from factdrift.builders.facts.stated import SUBCLASS, Stated
-from factdrift.builders.facts.time_rules import TimeRule, with_learned
+from factdrift.builders.facts.time_rules import TimeRule, learning, with_learned
 from factdrift.builders.wikidata.finish import TABLES, mined_damage, read_summary
 from factdrift.builders.wikidata.steps import Mine, MinedFolder
 
@@ -322,18 +322,16 @@ def learned_step(
     newest first. What is mined from an endpoint, or for some properties, is no whole dump: whether
     what it lacks would end sooner is not known. Without both, no time is learned, and that is said.
     """
-    learning = {
-        relation_id: rule for relation_id, rule in rules.items() if rule.open_for == "learned"
-    }
-    if not learning:
+    learning_rules = learning(rules)
+    if not learning_rules:
         return None
     if "learned" in run.inputs:
-        return LearnedTimes(source=run.inputs["learned"], rules=learning)
+        return LearnedTimes(source=run.inputs["learned"], rules=learning_rules)
     for facts_step in facts:
         if _is_whole(facts_step.mined):
-            return LearnedTimes(source=facts_step, rules=learning)
+            return LearnedTimes(source=facts_step, rules=learning_rules)
     run.workspace.say(
-        f"  no learned time for {', '.join(learning)}: no whole dump is read; "
+        f"  no learned time for {', '.join(learning_rules)}: no whole dump is read; "
         "--learned takes the manifest.json of a release of one"
     )
     return None

@@ -34,11 +34,15 @@ Rules = Mapping[str, TimeRule]
 """Rules by property id; a relation that is not named has the defaults of `TimeRule`."""
 
 
+def learning(rules: Rules) -> dict[str, TimeRule]:
+    """The rules of the relations that ask for a learned time."""
+    return {relation_id: rule for relation_id, rule in rules.items() if rule.open_for == "learned"}
+
+
 def with_learned(rules: Rules, days_by_relation: Mapping[str, int]) -> dict[str, TimeRule]:
     """The rules with the learned times of the relations that ask for one."""
-    return {
+    timed_rules = {
         relation_id: rule.model_copy(update={"learned_days": days_by_relation.get(relation_id)})
-        if rule.open_for == "learned"
-        else rule
-        for relation_id, rule in rules.items()
+        for relation_id, rule in learning(rules).items()
     }
+    return {**rules, **timed_rules}

@@ -64,8 +64,7 @@ from factdrift.builders.facts.intervals import (
 from factdrift.builders.facts.overlaps import with_short_overlaps
 from factdrift.builders.facts.staleness import with_trust
 from factdrift.builders.facts.terms import OBJECTS_OF_PAIR, shared_places, with_terms
-from factdrift.builders.facts.time_rules import Rules as Rules
-from factdrift.builders.facts.time_rules import TimeRule as TimeRule
+from factdrift.builders.facts.time_rules import Rules
 
 PAIR = ("subject", "relation")
 KEY = (*PAIR, "object")

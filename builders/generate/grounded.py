@@ -21,7 +21,7 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.facts.intervals import DATES, Certainty, Interval, row_interval
-from factdrift.builders.facts.namesakes import can_name
+from factdrift.builders.facts.namesakes import may_mean_others
 from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.facts.text_evidence import (
     FactDates,
@@ -547,11 +547,7 @@ class _FactQuestion(NamedTuple):
         # An object that is named beside its subject is that subject's.
         for side, item_id in sides:
             if self.known_terms.entities[item_id].label in question.question:
-                namesake = self.known_terms.namesakes.get((side, item_id))
-                if namesake is None:
-                    return False
-                text = namesake.description
-                return namesake.name is None or bool(text and not can_name(text, answers))
+                return may_mean_others(self.known_terms.namesakes.get((side, item_id)), answers)
         return False
 
     def _question(

@@ -18,7 +18,7 @@ from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import namesakes, snapshot_diff, steps
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.steps import Facts, LearnedTimes
-from factdrift.builders.facts.timeline import Rules, TimeRule
+from factdrift.builders.facts.time_rules import Rules, TimeRule
 from factdrift.builders.invariant import invariant, trex
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.render import phrase, query
@@ -94,12 +94,7 @@ class InvariantFacts(Step):
                 self.alike,
             )
             judged_pairs = invariant.drop_ambiguous(judged_pairs, told.ambiguous)
-            judged_pairs = judged_pairs.left_join(told.names, ["subject", "relation"])
-            judged_pairs = engine.keep(
-                judged_pairs.drop("subject_right", "relation_right").mutate(
-                    subject_name=judged_pairs.name.fill_null(judged_pairs.subject_label)
-                )
-            )
+            judged_pairs = engine.keep(namesakes.with_subject_names(judged_pairs, told))
             if self.per_relation is not None:
                 judged_pairs = invariant.cap_relations(judged_pairs, self.per_relation, self.seed)
             judged_pairs = engine.keep(

@@ -127,20 +127,12 @@ class StatedQuestions(Step):
     def _write_namesakes(self, workspace: Workspace, out: Path) -> Path:
         """Write the items of the facts whose name others have, and return the file."""
         assert self.facts is not None and self.timelines is not None
-        facts_folder, timelines_folder = (
-            workspace.folder(self.facts),
-            workspace.folder(self.timelines),
-        )
         with workspace.engine() as eng:
-            held = namesakes.held_objects(
-                eng.read(timelines_folder / "timelines.parquet", rows.Segment),
-                eng.read(timelines_folder / "gaps.parquet", rows.Gap),
-            )
             namesakes.write_namesakes(
                 eng,
                 out,
-                held.filter(held.relation.isin(list(self.relations))),
-                eng.read(facts_folder / "entities.parquet", rows.Entity),
+                namesakes.read_held(eng, workspace.folder(self.timelines), self.relations),
+                eng.read(workspace.folder(self.facts) / "entities.parquet", rows.Entity),
                 namesakes.read_offices(eng, workspace.folder(self.facts.mined)),
             )
         return out / namesakes.NAMESAKES

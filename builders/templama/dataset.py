@@ -125,9 +125,10 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
             told=told_step, templates=templates, blank=self.blank, views=self.views(run)
         )
         cloze_path = run.folder(cloze_step) / "cloze.parquet"
-        notes = [note for note in (clipped_note, card.empty_splits(cloze_path)) if note]
-        if notes[bool(clipped_note) :]:
-            run.workspace.say(f"  {notes[-1]}")
+        empty_note = card.empty_splits(cloze_path)
+        if empty_note:
+            run.workspace.say(f"  {empty_note}")
+        notes = " ".join(filter(None, (clipped_note, empty_note)))
         # The first period of the window has none to be compared with, and so no rows.
         periods = [str(period) for period in window[1:]]
         timelines_file = FromParquet(run.folder(told_step) / "timelines.parquet")
@@ -153,7 +154,7 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in drop_folders),
             statistics=(
                 guesses.statistics(cloze_path, timelines_file.path),
-                *card.statistics(cloze_path, " ".join(notes)),
+                *card.statistics(cloze_path, notes),
                 *staleness(
                     run.folder(changes_step.timelines) / "timelines.parquet",
                     drop_folders[0] / "dropped.parquet",

@@ -112,13 +112,12 @@ def statistics(cloze_path: Path, timelines_path: Path) -> Statistics:
         | {f"share {name}": row[name] for name in GUESSES}
         for row in guess_rows
     ]
-    longest, frequent = (guess_rows[0].get(name) for name in GUESSES[:2]) if guess_rows else (0, 0)
     lead = ""
     if guess_rows and guess_rows[0]["split"] == "updated":
+        longest, frequent = (guess_rows[0][name] or 0 for name in GUESSES[:2])
         lead = (
             f"Of `updated`, who knows no date and names the object that the subject had longest is "
-            f"right in {longest or 0:.1%}, and who names the most frequent one in "
-            f"{frequent or 0:.1%}. "
+            f"right in {longest:.1%}, and who names the most frequent one in {frequent:.1%}. "
         )
     caption = lead + (
         "Exact match of models that know nothing of the period: the object that the subject had "

@@ -128,7 +128,7 @@ class PeriodChanges(ComparisonRules, Step):
             if timeline_rule.undated == "doubt"
         ]
 
-    def _without_silence(self, eng: Engine, comparisons: ir.Table, stated: "_Stated") -> ir.Table:
+    def _without_silence(self, eng: Engine, comparisons: ir.Table, stated: _Stated) -> ir.Table:
         """Drop the `new` and `deleted` rows where the absence of an object says nothing."""
         exclusive_ids = [
             relation_id for relation_id, rule in self.timelines.rules.items() if rule.exclusive

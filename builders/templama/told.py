@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-import ibis
 import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.core.tables import period_first_day, period_text
+from factdrift.builders.core.tables import period_first_day, period_last_day, period_text
 from factdrift.builders.facts import namesakes, steps, timeline
 from factdrift.builders.templama.steps import PeriodChanges
 
@@ -34,12 +33,9 @@ class ToldApart(Step):
         """Compare every row with the other subjects that its text may mean."""
         changes = self.changes
         changes_folder = workspace.folder(changes)
-        timelines_folder = workspace.folder(changes.timelines)
         with workspace.engine() as eng:
             deltas = eng.keep(eng.read(changes_folder / "deltas.parquet", rows.NamedDelta))
             entities = eng.read(workspace.folder(changes.facts) / "entities.parquet", rows.Entity)
-            segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
-            gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
             offices = namesakes.read_offices(eng, workspace.folder(changes.facts.mined))
             period_name = period_text(deltas.period, changes.granularity)
             deltas = deltas.mutate(
@@ -50,17 +46,13 @@ class ToldApart(Step):
                 eng,
                 out,
                 self._asked(deltas),
-                namesakes.held_objects(segments, gaps),
+                namesakes.read_held(eng, workspace.folder(changes.timelines)),
                 entities,
                 offices,
                 self.alike,
             )
             kept_deltas = namesakes.not_ambiguous(deltas, told, "key")
-            kept_deltas = kept_deltas.left_join(told.names, ["subject", "relation"])
-            kept_deltas = kept_deltas.mutate(
-                subject_name=kept_deltas.name.fill_null(kept_deltas.subject_label)
-            )
-            kept_deltas = eng.keep(kept_deltas)
+            kept_deltas = eng.keep(namesakes.with_subject_names(kept_deltas, told))
             eng.write(kept_deltas, out / "deltas.parquet", rows.ToldDelta, _ORDER)
             released = eng.read(changes_folder / "timelines.parquet", rows.ReleasedSegment)
             released = released.semi_join(kept_deltas, ["subject", "relation"])
@@ -75,8 +67,7 @@ class ToldApart(Step):
         asked_period = deltas.period - (deltas.split == "deleted").cast("int64")
         granularity = self.changes.granularity
         first_day = period_first_day(asked_period, granularity)
-        next_day = period_first_day(asked_period + 1, granularity)
-        last_day = (next_day - ibis.interval(days=1)).cast("date")
+        last_day = period_last_day(asked_period, granularity)
         return deltas.select(
             "key",
             "subject",

@@ -118,10 +118,6 @@ class Histories(Step):
         """
         timelines_folder = workspace.folder(self.timelines)
         segments = engine.read(timelines_folder / "timelines.parquet", rows.Segment)
-        held = namesakes.held_objects(
-            segments, engine.read(timelines_folder / "gaps.parquet", rows.Gap)
-        )
-        held = engine.keep(held.filter(held.relation.isin(list(self.relations))))
         asked = segments.semi_join(pairs, timeline.PAIR).group_by(list(timeline.PAIR))
         asked = asked.agg(answers=segments.object.collect(distinct=True))
         no_day = ibis.null("date")
@@ -130,7 +126,7 @@ class Histories(Step):
             engine,
             out,
             asked.mutate(key=key, first=no_day, last=no_day),
-            held,
+            namesakes.read_held(engine, timelines_folder, self.relations),
             engine.read(workspace.folder(self.facts) / "entities.parquet", rows.Entity),
             namesakes.read_offices(engine, workspace.folder(self.facts.mined)),
             alike,

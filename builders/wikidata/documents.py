@@ -343,9 +343,9 @@ def only_country(properties: Iterable[Mapping[Rank, Collection[str]]]) -> tuple[
     several jurisdictions, as of two states, is named with its country.
     """
     for items_by_rank in properties:
-        items = items_by_rank.get("preferred") or items_by_rank.get("normal") or ()
-        if len(set(items)) == 1:
-            return tuple(set(items))
+        items = set(items_by_rank.get("preferred") or items_by_rank.get("normal") or ())
+        if len(items) == 1:
+            return tuple(items)
     return ()
 
 

@@ -113,14 +113,11 @@ class EvolvingFacts(Step):
             asked = asked_days.select(
                 "key", *PAIR, first="as_of", last="as_of", answers=asked_days["objects"]
             )
-            # All subjects of the dump count, also those without a page.
-            all_segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
-            held = namesakes.held_objects(all_segments, gaps)
             told = namesakes.tell_apart(
                 eng,
                 out,
                 asked,
-                held.filter(held.relation.isin(list(self.phrases))),
+                namesakes.read_held(eng, timelines_folder, self.phrases),
                 entities,
                 namesakes.read_offices(eng, workspace.folder(self.facts.mined)),
                 namesakes.alike(
