@@ -1,4 +1,4 @@
-"""Short overlaps: on days on which two terms for one place overlap, both are in doubt.
+"""Put two terms of an exclusive relation in doubt on the days on which they overlap shortly.
 
 If the stated terms of two objects of an exclusive relation surely overlap for less than
 `terms.LONG_OVERLAP` days, a date is wrong or somebody stood in. Nobody knows which of the two held

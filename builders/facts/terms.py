@@ -1,11 +1,13 @@
-"""Terms of competitors for one place: which overlap for long, and which other one began later.
+"""Compare the terms of those who compete for one place, such as two ministers for one office.
 
-A *place* is what one holder has at a time: a pair, for the objects of an exclusive relation, or an
-office, for its subjects. `HeldPlace` names the columns of both. The tables are the items of
-`builders.facts.timeline`: facts and gaps without null dates, each with its possible days.
+Two questions are answered: which places two competitors held for long at the same time, and from
+when on another competitor may have begun later. A *place* is what one holder has at a time: a pair,
+for the objects of an exclusive relation, or an office, for its subjects. `HeldPlace` names the
+columns of both. The tables are the items of `builders.facts.timeline`: facts and gaps without null
+dates, each with its possible days.
 
-Each question is answered with windows over sorted rows and without joining a table with itself, for
-an office such as a seat in a parliament can have a hundred thousand holders.
+Windows over sorted rows answer both, and no table is joined with itself, because an office such as
+a seat in a parliament can have a hundred thousand holders.
 """
 
 from typing import NamedTuple

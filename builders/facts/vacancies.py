@@ -1,4 +1,4 @@
-"""Vacancies: the times between two holders of an exclusive relation that nobody else held.
+"""Find the vacancies of exclusive relations: times between two holders in which there was none.
 
 That nobody is stated says little by itself: mostly a holder is missing. A vacancy is certain where
 
