@@ -7,6 +7,7 @@ import pytest
 
 from factdrift.builders.facts import boundary_sides as sides
 from factdrift.builders.facts import text_evidence
+from factdrift.builders.timeqa import mentions
 from factdrift.builders.wikipedia import (
     dump,
     files,
@@ -81,6 +82,9 @@ EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (text_evidence._CHANGE_VERB.search, "was appointed coach", "the disappointing coach"),
     (text_evidence._OTHER_RELATION.search, "the former coach", "the reformer"),
     (text_evidence._STATE_GOES_ON.fullmatch, "serving", "visits"),
+    (mentions._CUT_BEFORE.search, "at Hunter-", "at "),
+    (mentions._CUT_BEHIND.match, "-Lehman", "-based"),
+    (mentions._QUALIFIED.search, "in South ", "the south "),
     (sides._TOKEN.fullmatch, "co-founded", "co founded"),
     (sides._LOOSE.search, "as early as the ", "in "),
     (sides._STUDY.search, "a degree from the ", "a degree in "),
