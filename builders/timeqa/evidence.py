@@ -28,7 +28,7 @@ from factdrift.builders.text.dates import (
     is_birth_date,
     may_mean_boundary,
 )
-from factdrift.builders.text.names import GENERIC_WORDS, NAME_AFFIXES, initials
+from factdrift.builders.text.names import GENERIC_WORDS, NAME_AFFIXES, all_names, initials
 from factdrift.builders.text.sentences import sentence_at
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.mentions import PageMention, PageText
@@ -308,6 +308,58 @@ class PageStates:
         for paragraph_number in self._beside(segments):
             near_dates.update(self._days(paragraph_number))
         return tuple(sorted(near_dates))
+
+    def dates_for_windows(
+        self, segments: Sequence[rows.AlignedSegment], object_words: Sequence["ObjectWords"]
+    ) -> tuple[DayInterval, ...]:
+        """The dates at which the page may say that something held, in however loose a way.
+
+        They are those of the sections with evidence, of the paragraphs that may name an object,
+        and the stretches of time of the whole page.
+        """
+        page_paragraphs = self.page.page.paragraphs
+        sections: set[str] = set()
+        for segment in segments:
+            if segment.paragraph is not None:
+                sections.add(page_paragraphs[segment.paragraph].section)
+        naming_paragraphs: set[int] = set()
+        for words in object_words:
+            naming_paragraphs |= self.naming(words)
+        window_dates: set[DayInterval] = set()
+        for paragraph_number, paragraph in enumerate(page_paragraphs):
+            if paragraph.section in sections or paragraph_number in naming_paragraphs:
+                window_dates.update(self._days(paragraph_number))
+            else:
+                stretches = dates_without_births(self.page, paragraph_number).stretches
+                window_dates.update((stretch.first, stretch.last) for stretch in stretches)
+        return tuple(sorted(window_dates))
+
+    def departure(self, segment: rows.AlignedSegment) -> date | None:
+        """The last day on which the page says that a segment ended, or None where it does not.
+
+        An open segment is looked for wherever the page names its object, as a page may know of an
+        end that Wikidata does not have; for others the mention that is the evidence tells.
+        """
+        mentions: list[PageMention] = []
+        if segment.paragraph is not None and segment.start is not None and segment.end is not None:
+            mentions.append(PageMention(segment.paragraph, segment.start, segment.end))
+        if segment.end_open and mentions:
+            names = all_names(segment.object_label, segment.aliases, None)
+            mentions += self.page.named_mentions(names, None)
+        earliest_start = segment.start_last or segment.start_first
+        departures: list[date] = []
+        for mention in mentions:
+            passage = sided_passage(self.page, mention)
+            sided = passage.sided if passage.dates.written else passage.nearby_sided
+            assert sided is not None
+            for written in sided.ends:
+                if (
+                    earliest_start
+                    and written.first > earliest_start
+                    and written not in sided.starts
+                ):
+                    departures.append(written.last)
+        return min(departures, default=None)
 
     def other_dates(
         self, segments: Sequence[rows.AlignedSegment], object_words: Sequence["ObjectWords"]

@@ -145,6 +145,8 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     pair_segments,
                     tuple(gap for gap in subject_gaps if gap.relation == relation),
                     page_states.dates_near_evidence(pair_segments),
+                    page_states.dates_for_windows(pair_segments, object_words),
+                    tuple(map(page_states.departure, pair_segments)),
                     page_states.other_dates(pair_segments, object_words),
                     page_states.listed(pair_segments),
                     object_words,

@@ -87,6 +87,8 @@ class Pair:
     """One subject and relation with all its segments (undated ones too), its gaps, and its page.
 
     - `dates_near_evidence`: the dates and stretches of time in the sections that hold evidence.
+    - `dates_for_windows`: those at which the page may say that something held, however loosely.
+    - `departures`: the day by which each segment had ended as the page says, or None.
     - `other_dates`: the dates among them that stand beside other names than those of the objects.
     - `listed`: the dates of each entry of the lists and tables beside the evidence, by paragraph.
     - `names`: the words for the object of each segment.
@@ -102,6 +104,8 @@ class Pair:
     segments: tuple[ReleasedAlignedSegment, ...]
     gaps: tuple[Gap, ...] = ()
     dates_near_evidence: tuple[DayInterval, ...] = ()
+    dates_for_windows: tuple[DayInterval, ...] = ()
+    departures: tuple[date | None, ...] = ()
     other_dates: tuple[DayInterval, ...] = ()
     listed: Mapping[int, Sequence[DayInterval]] = field(default_factory=dict)
     names: tuple[ObjectWords, ...] = ()
@@ -203,10 +207,13 @@ class Questions(Strict):
         ),
     )
     several: float = Field(
-        default=0.10,
+        default=1.0,
         ge=0,
         le=1,
-        description="Greatest share of a pair's questions with several answers",
+        description=(
+            "Greatest share of a pair's questions with several answers; 1: all of them, which are "
+            "about as many as the original has"
+        ),
     )
     unanswerable: Mapping[Difficulty, Annotated[float, Field(ge=0, lt=1)]] = Field(
         default={"easy": 0.13, "hard": 0.15},
@@ -318,6 +325,7 @@ def ask_pair(pair: Pair, relation: QuestionTemplates, settings: Questions, seed:
     - `unproved`: another segment answers the question, and the page does not prove it.
     - `ambiguous`: `before` and `after` have to have one answer, and have several.
     - `others_stated`: the page may name others at that time.
+    - `ended_in_page`: the page states that what answers had ended by then.
     - `gives_answer`: the question names an answer.
     - `after_snapshot`, `near_snapshot`: the time is after the snapshot, or too close before it.
     - `no_template`: no variant of the relation's questions serves the specifier.
@@ -559,7 +567,7 @@ class _Asker:
         return self.pair.paragraphs_without_evidence(pair_question.chosen, word_count, draws)
 
     def _cut_elsewhere(self, difficulty: Difficulty) -> None:
-        """Leave paragraphs without evidence out of all other contexts, so that length does not tell.
+        """Leave paragraphs without evidence out of all other contexts: length must not tell.
 
         A question loses about as many words as it would without its answer; where it has none, or
         that is too much, as many as another question of the pair.
@@ -611,7 +619,7 @@ class _Asker:
     def _has_date_near_evidence(self, first_day: date, last_day: date) -> bool:
         return any(
             begins <= last_day and first_day <= ends
-            for begins, ends in self.pair.dates_near_evidence
+            for begins, ends in (*self.pair.dates_near_evidence, *self.pair.dates_for_windows)
         )
 
     def _count(self, difficulty: Difficulty, purpose: str, wanted_count: float) -> int:
@@ -688,7 +696,23 @@ class _Asker:
         answer_objects = {self.pair.segments[index].object for index in selected_indexes}
         if time.specifier in ("before", "after") and len(answer_objects) > 1:
             return "ambiguous"
+        if self._ended_before(time, selected_indexes):
+            return "ended_in_page"
         return "others_stated" if self._states_others(time, difficulty) else selected_indexes
+
+    def _ended_before(self, time: Time, selected_indexes: Sequence[int]) -> bool:
+        """Whether the page states that what answers had ended when the time begins.
+
+        `Left on 2 September` bars `after September`, and every later time.
+        """
+        first_day = time.days()[0]
+        if first_day is None or not self.pair.departures:
+            return False
+        for answer_index in selected_indexes:
+            departure = self.pair.departures[answer_index]
+            if departure is not None and departure < first_day:
+                return True
+        return False
 
     def _after_snapshot(self, time: Time) -> str | None:
         """The reason why a time is too late to be asked about, or None where it is not."""
