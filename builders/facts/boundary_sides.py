@@ -53,7 +53,10 @@ _DIRECTIONS = re.compile(r"\b(?:from|to|into|with|for|by)\b")
 """Words between an event and a name that say whether it comes or goes: `from`, `to`."""
 _PLACES = re.compile(r"\b(?:as|at|in|of|for|by)\b")
 """Words between a successor and what he holds: `succeeded Ann as `."""
-_FOUNDED = frozenset("founded founding established establishing formed forming launched".split())
+_FOUNDED = frozenset(
+    "founded founding established establishing formed forming launched created creating built "
+    "erected introduced inception".split()
+)
 """What is founded itself begins, not what somebody holds in it: `Leeds, founded in 1919`."""
 _ADJECTIVE = re.compile(
     r"\b(?:a|an|the|his|her|its|their|this|that|of|newly|recently|best|well|in|with|[a-z]+['’]s)\s+$",
@@ -500,7 +503,7 @@ class _Sentence:
     def _side_without_name(self, event: _Event, start: int) -> Side | None:
         if not self._names_nobody(event, start):
             return None
-        if event.kind == "begins":
+        if event.kind == "begins" and event.word not in _FOUNDED:
             return "start"
         if event.kind == "ends":
             return "end"
