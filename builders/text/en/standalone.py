@@ -46,7 +46,8 @@ _SAME = re.compile(r"\bthe same\b(?!-)")
 # What the question itself compares: `two clubs share the same …`, `the same mass as Venus`, but
 # not `the same day as Nokia's chief`, which no one knows without the day.
 _COMPARED = re.compile(
-    r"\b(?:share|shares|shared|both|two|three)\b.*\bthe same\b"
+    # the first such word is enough: a later one need not be tried
+    r"^(?>.*?\b(?:shares?|shared|both|two|three)\b).*\bthe same\b"
     r"|\bthe same (?!day|night|week|month|year|time)[\w-]+ as\b"
 )
 # `Last Night in Soho` inside a question is a title, and `last night` is none.
