@@ -243,10 +243,7 @@ def _name_spans(text: str) -> Iterator[str]:
 
 # --- Phrases that contradict each other --------------------------------------------------------
 
-_OPPOSITES = [
-    (word_set(side), word_set(other_side))
-    for side, other_side in _LISTS["opposites"]
-]
+_OPPOSITES = [(word_set(side), word_set(other_side)) for side, other_side in _LISTS["opposites"]]
 _NEGATION = word_set(_LISTS["negations"])
 # the end of `didn't`, not of `front`
 _CONTRACTED_NOT = re.compile(r"\Bn['’]t\b")
