@@ -105,7 +105,7 @@ def _plan(word: Any, *, also_would: bool) -> list[Edit]:
         None,
     )
     has_condition = any(token.lower_ in ("if", "unless") for token in word.doc)
-    if infinitive is None or infinitive.lower_ == "have" and infinitive is not main_verb:
+    if infinitive is None or (infinitive.lower_ == "have" and infinitive is not main_verb):
         return []
     if word.lower_ == "would" and has_condition:
         return []
@@ -147,7 +147,7 @@ def _is_infinitive(word: Any) -> bool:
 
 
 def _has_been(auxiliary_verb: Any, main_verb: Any) -> Any:
-    """The `been` between an auxiliary and its verb (`has been led`, `has been leading`), or None."""
+    """The `been` between an auxiliary and its verb, as in `has been leading`, or None."""
     tokens_between = auxiliary_verb.doc[auxiliary_verb.i + 1 : main_verb.i]
     return next((token for token in tokens_between if token.lower_ == "been"), None)
 
