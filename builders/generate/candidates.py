@@ -26,15 +26,15 @@ _ENTITY_LABELS = frozenset(
 _NAME_LABELS = _ENTITY_LABELS | {"NORP"}
 """The labels of names; peoples and religions (NORP) are names, but answer nothing."""
 _JOINS_SENTENCES = word_set(
-    "for_example for_instance in_fact in_addition in_general in_particular in_turn in_part of_course "
-    "at_least at_most at_first at_last on_average for_now in_all in_total in_short by_contrast "
+    "for_example for_instance in_fact in_addition in_general in_particular in_turn in_part "
+    "of_course at_least at_most at_first at_last on_average for_now in_all in_total in_short by_contrast "
     "in_contrast as_well at_all"
 )
 """Phrases that join a sentence to the one before it, or say nothing alone."""
 _NO_ADVERBIAL = frozenset("of as like including according than such per".split())
-"""Words before a noun that give examples, sources and comparisons: `such as Delaware`, `like Ghana`.
+"""Words before a noun that give examples, sources and comparisons: `such as Delaware`.
 `of` belongs to the noun before it: `of Italy` answers nothing."""
-# what an answer may begin and end with beside letters and digits: `$3`, `5%`, `"Hello"`, not `−`
+# what an answer may begin and end with beside letters and digits: `$3`, `5%`, `"Hello"`, not a dash
 _EDGE = re.compile(r"^[^\w$€£¥\"“‘(]+|[^\w%\"”’).]+$")
 _CURRENCIES = "$€£¥"
 

@@ -3,7 +3,7 @@
 import re
 
 from factdrift.builders.text.data import language_data, word_set
-from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, fold, folded_tokens
+from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, folded_tokens
 
 _LISTS = language_data("questions")
 TITLES = word_set(_LISTS["titles"])
@@ -100,10 +100,3 @@ def names_answer(text: str, answer: str, *, small: bool = False) -> bool:
         )
         for start in range(len(text_words) - width + 1)
     )
-
-
-def answer_key(answer: str) -> str:
-    """A key that equal answers share: the last significant word of the bare answer."""
-    answer_words = numbers_in_digits(folded_tokens(bare_answer(answer)))
-    content_words = [word for word in answer_words if word not in SMALL_WORDS] or list(answer_words)
-    return content_words[-1] if content_words else fold(answer)

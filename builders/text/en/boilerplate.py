@@ -9,10 +9,11 @@ _LONGEST_COMMENT = 30
 """Words of the longest request for comment; a longer sentence has news too."""
 _NEWS = re.compile(r"\b(?:was|were) (?:seen|shown)\b|\bseen as\b")
 
-# Where an article was written and for whom: `LONDON (Reuters) - `, `WASHINGTON — `, `(CNN) -- `; not
-# `Apple - ` or `(Reuters)` alone.
+# Where an article was written and for whom: `LONDON (Reuters) - `, `WASHINGTON — `, `(CNN) -- `;
+# not `Apple - ` or `(Reuters)` alone.
 _DATELINE = re.compile(
-    r"^(?:[A-Z][\w.,'’ -]{0,40} )?\([A-Z][\w. /-]{1,20}\)\s*[-–—]+\s|^[A-Z][A-Z.,'’ -]{2,40}\s[-–—]+\s"
+    r"^(?:[A-Z][\w.,'’ -]{0,40} )?\([A-Z][\w. /-]{1,20}\)\s*[-–—]+\s"
+    r"|^[A-Z][A-Z.,'’ -]{2,40}\s[-–—]+\s"
 )
 
 

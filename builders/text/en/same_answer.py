@@ -167,6 +167,18 @@ def _stands_alone(name_words: tuple[str, ...], rest_length: int) -> bool:
     )
 
 
+def answer_key(answer: str) -> str:
+    """A key that equal answers share: the last significant word, all words where one is a number.
+
+    `Cook` has the key of `Tim Cook`, and `$19bn` that of `$19 billion`, but not of `$13 billion`.
+    """
+    answer_words = numbers_in_digits(folded_tokens(bare_answer(plain_amounts(answer))))
+    content_words = [word for word in answer_words if word not in SMALL_WORDS] or [*answer_words]
+    if any(word[0].isdigit() for word in content_words):
+        return " ".join(sorted(content_words))
+    return content_words[-1] if content_words else fold(answer)
+
+
 # --- What a question gives away ------------------------------------------------------------------
 
 

@@ -39,6 +39,11 @@ def simple_past(base: str) -> str:
     return base + (base[-1] if _SHORT.fullmatch(base) or base in _DOUBLED else "") + "ed"
 
 
+def past_of_participle(word: str) -> str:
+    """The simple past of an irregular participle: beat for `beaten`; another word as it is."""
+    return _OF_PARTICIPLE.get(word, word)
+
+
 def to_past_tense(question: str, *, also_would: bool = False) -> str:
     """A question with every verb in the present, perfect or future changed to the past tense.
 
