@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from factdrift.builders.generate.backends import AnyModel, CachedModel
-from factdrift.builders.generate.prompts import YES
 from factdrift.builders.generate.protocol import Query, Result
+from factdrift.builders.generate.replies import YES
 from factdrift.filters.base import (
     KEEP,
     Filter,
@@ -17,7 +17,7 @@ from factdrift.filters.base import (
     missing_resource,
 )
 
-# A model's verdict (see `builders.generate.prompts.parse_verdict`), and its drop reason.
+# A model's verdict (see `builders.generate.replies.parse_verdict`), and its drop reason.
 _REASONS = {
     "no: answerable": "not_answerable",
     "no: one_answer": "several_answers",

@@ -10,8 +10,8 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from factdrift.builders.generate.mentions import is_usable_name, news_sentences
-from factdrift.builders.generate.patterns import questions as pattern_questions
-from factdrift.builders.generate.prompts import load_prompts, parse_reply, strip_reasoning
+from factdrift.builders.generate.prompt_files import load_prompts
+from factdrift.builders.generate.replies import parse_pairs, parse_reply, strip_reasoning
 from factdrift.builders.rows import Article
 from factdrift.builders.text import (
     dates,
@@ -400,7 +400,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "possible_days": lambda text: possible_days(text, 11, "Q1985727"),
     "news_sentences": lambda text: news_sentences(_article(text)),
     "is_usable_name": is_usable_name,
-    "pattern_questions": lambda text: pattern_questions(_article(text)),
+    "parse_pairs": lambda text: parse_pairs(text, load_prompts(None)),
     "strip_reasoning": strip_reasoning,
     "parse_reply": lambda text: parse_reply(text, load_prompts(None), question=True),
     # filters and scoring

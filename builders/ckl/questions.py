@@ -19,7 +19,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
-from factdrift.builders.generate.backends import CachedModel, Parsed, open_model
+from factdrift.builders.generate.backends import CachedModel, Grounded, open_model
 from factdrift.builders.generate.batch_files import BatchChat
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.mentions import news_sentences
@@ -48,7 +48,7 @@ class CKLQuestions(common.CKLBuilder):
 
     builder: Literal["ckl-questions"]
     articles: int | None = Field(default=None, ge=1)
-    generate: GenerateSettings = GenerateSettings(backend=Parsed(), kept=10)
+    generate: GenerateSettings = GenerateSettings(backend=Grounded(), style="candidates", kept=10)
     offline: bool = False
 
     def build(self, run: Run) -> Dataset:

@@ -6,6 +6,7 @@ models are cached by content, so that a rebuild sends only the prompts without a
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -52,51 +53,36 @@ AnyImmediateModel = Annotated[
 """Settings of the language models that answer at once."""
 
 
-class Parsed(Strict):
-    """Questions by patterns over the parse of sentences that say their own time.
-
-    They are few: on real news one article in 250 gives a question.
-    """
-
-    backend: Literal["parse"] = "parse"
-
-
-_AfterFacts = Annotated[
-    Parsed | ModelSettings, OpenUnion(MODEL_POINT, "backend", (Parsed, *MODELS.values()))
-]
-
-
 class Grounded(Strict):
-    """Questions about the facts of a dump that sentences state.
+    """Questions about the events of a dump's facts that sentences report, without a model.
 
-    `share`: the most of a relation, as a share of the lines that could be asked about; `otherwise`:
-    the backend for articles without such a sentence, and for all articles where there is no dump;
-    with none, they get no questions.
+    They are few: on real news about one article in 300 gives one. `share`: the most of a relation,
+    as a share of the lines that could be asked about; `otherwise`: a model for the articles without
+    such a sentence; with none, they get no questions.
     """
 
     backend: Literal["facts"] = "facts"
     # so that four relations share the questions, where as many are there
     share: float = Field(default=0.25, gt=0, le=1)
-    otherwise: _AfterFacts | None = Parsed()
+    otherwise: AnyModel | None = None
 
 
-BACKENDS: Mapping[str, type[Grounded | Parsed | ModelSettings]] = {
-    "facts": Grounded,
-    "parse": Parsed,
-    **MODELS,
-}
+BACKENDS: Mapping[str, type[Grounded | ModelSettings]] = {"facts": Grounded, **MODELS}
 """Our backends that write questions, by their names in a recipe."""
 
 AnyBackend = Annotated[
-    Grounded | Parsed | ModelSettings, OpenUnion(MODEL_POINT, "backend", tuple(BACKENDS.values()))
+    Grounded | ModelSettings, OpenUnion(MODEL_POINT, "backend", tuple(BACKENDS.values()))
 ]
 """Settings of every backend; in a recipe `backend` names it."""
 
 
-_TASKS = {
+_TASKS: Mapping[Shape | None, str] = {
     "question": "writing",
+    "pairs": "writing",
     "answer": "answering",
+    "guess": "guessing",
     "verdict": "judging",
+    "news": "judging",
     None: "other",
 }
 """The task of the prompts of each form, as cards count them."""
@@ -112,6 +98,8 @@ class CachedModel(PromptedModel):
 
     With `texts_only` an answer without a text is not kept, and a later run sends its prompt again.
 
+    `cutoff` is the last day of what the model has read, where its settings say one.
+
     `prompt_counts` counts the different prompts by their task, cached ones too; `on_answer` is
     called after each answer.
     """
@@ -123,11 +111,13 @@ class CachedModel(PromptedModel):
         *,
         offline: bool = False,
         texts_only: bool = False,
+        cutoff: date | None = None,
     ) -> None:
         self.model, self.texts_only = model, texts_only
         self.name, self.identity = model.name, model.identity
         self.prompts, self.characters = model.prompts, model.characters
         self.usage, self.waits = model.usage, model.waits
+        self.cutoff = cutoff
         self.offline = offline
         self.prompt_counts: Counter[str] = Counter()
         self.hits = self.misses = 0
@@ -196,4 +186,4 @@ def open_model(
 
     Its weights are loaded at the first request that is not in the cache.
     """
-    return CachedModel(settings.open(seed), answers, offline=offline)
+    return CachedModel(settings.open(seed), answers, offline=offline, cutoff=settings.cutoff)

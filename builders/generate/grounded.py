@@ -7,7 +7,7 @@ the holders are in doubt.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import permutations, product
@@ -78,6 +78,9 @@ _WHO_DID = re.compile(r"^(who) (\w+?)e?d\b")
 """A regular past after `who`: in `who chaired <subject>`, not in `who is <subject>`."""
 _MOST_ANSWERS = 3
 """Holders at one time beyond which nobody asks for them: members of a parliament, for example."""
+
+EVENTS: tuple[About, ...] = ("event",)
+"""What is news about facts: that they began, not that they hold."""
 
 Side = Literal["object", "subject"]
 
@@ -294,10 +297,13 @@ def questions(
     known_terms: KnownTerms,
     snapshot_day: date,
     relation_wordings: Mapping[str, NewsWording],
+    about: Collection[About] = EVENTS,
 ) -> list[Question]:
     """Return every question that may be asked about an article's facts on the day of a draw.
 
-    Each question has its own id: a fact that a sentence states twice is asked about once.
+    Each question has its own id: a fact that a sentence states twice is asked about once. By
+    default it is asked only who came into a state; a state that an article mentions is not its
+    news, and is asked for where `about` has it.
     """
     by_id: dict[str, Question] = {}
     for fact in facts:
@@ -305,7 +311,11 @@ def questions(
             article, fact, draw, known_terms, snapshot_day, relation_wordings[fact.relation]
         )
         for question in fact_question.questions():
-            by_id[question.id] = question
+            assert question.grounding is not None, "it is made of a fact"
+            # when an old change happened is no news either
+            is_asked = question.recent or question.grounding.about == "state"
+            if question.grounding.about in about and is_asked:
+                by_id[question.id] = question
     return list(by_id.values())
 
 

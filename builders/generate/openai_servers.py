@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Event, Lock
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import Field, JsonValue, field_validator
 
@@ -15,6 +15,8 @@ from factdrift.builders.core.hashing import seeded_fraction
 from factdrift.builders.core.http import JsonClient, Reply, RetryError, RetryPolicy, message_in
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
+from factdrift.builders.generate.replies import NEWS_VERDICTS, VERDICTS
+from factdrift.builders.rows import AnswerType
 
 _HINT = "what was answered is kept; run again to go on"
 _FIRST_WAIT = 0.5
@@ -30,9 +32,9 @@ class Chat(p.ModelSettings):
     """Settings of all calls of the chat protocol, whichever way they are sent."""
 
     new_tokens: int = Field(
-        default=512,
+        default=2000,
         ge=1,
-        description="longest output, in tokens; a model that reasons first wants thousands",
+        description="longest output, in tokens; a model that reasons first wants more",
     )
     completion: bool = Field(
         default=False, description="ask a base model to go on with the text: no chat, no schema"
@@ -92,8 +94,24 @@ def _object(**fields: Any) -> dict[str, Any]:
 _TEXT = {"type": "string"}
 _SCHEMAS: Mapping[Shape, dict[str, Any]] = {
     "question": _object(question=_TEXT),
+    "pairs": _object(
+        pairs={
+            "type": "array",
+            "items": _object(
+                event=_TEXT,
+                event_day=_TEXT,
+                sentence=_TEXT,
+                question=_TEXT,
+                answer=_TEXT,
+                answer_type={"type": "string", "enum": list(get_args(AnswerType))},
+            ),
+        }
+    ),
     "answer": _object(answer=_TEXT),
-    "verdict": _object(**{name: {"type": "boolean"} for name in p.VERDICTS}),
+    "guess": _object(answer=_TEXT),
+    "verdict": _object(**{name: {"type": "boolean"} for name in VERDICTS}),
+    # the reason first, so that the model thinks before it decides
+    "news": _object(reason=_TEXT, **{name: {"type": "boolean"} for name in NEWS_VERDICTS}),
 }
 """The JSON schema of an answer of each form."""
 

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import row_id, seeded_index
-from factdrift.builders.generate.backends import AnyBackend, AnyModel, Grounded, Parsed
+from factdrift.builders.generate.backends import AnyBackend, AnyModel, Grounded
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.prompts import PromptedModel
-from factdrift.builders.generate.protocol import WAITING, Request, Result
+from factdrift.builders.generate.protocol import WAITING, Request, Result, Style
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
 
 STEP = "generate"
@@ -42,16 +42,20 @@ _NAMED_OFTEN = 3
 
 
 class GenerateSettings(Strict):
-    """How many questions are written, and by which backend."""
+    """How many questions are written, in which style, and by which backend."""
 
     backend: AnyBackend = Grounded()
+    style: Style = Field(
+        default="article",
+        description="article: one call for all questions about an article's news; candidates: a "
+        "call for each span that may be an answer, as in the paper",
+    )
     kept: int = Field(default=4, ge=1, description="questions of a draw that go on to the filters")
 
     @property
     def model(self) -> AnyModel | None:
         """The language model that writes questions, if there is one."""
-        writer = self.backend.otherwise if isinstance(self.backend, Grounded) else self.backend
-        return None if isinstance(writer, Parsed) else writer
+        return self.backend.otherwise if isinstance(self.backend, Grounded) else self.backend
 
 
 Accept = Callable[[Question, Article], Dropped | None]

@@ -1,6 +1,7 @@
 """Shared by the steps of `streamingqa`: names of files, summaries, and the row of a question."""
 
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
@@ -132,7 +133,8 @@ def released_row(
     grounding = question.grounding
     accepted_answers = answers
     if accepted_answers is None:
-        accepted_answers = grounding.answers if grounding else (question.answer.text,)
+        span_text = unicodedata.normalize("NFC", question.answer.text)
+        accepted_answers = grounding.answers if grounding else (span_text,)
     further_answers = grounding.aliases if grounding else ()
     subset = question.draw.subset if question.recent is not False else "past"
     answer_span = question.answer

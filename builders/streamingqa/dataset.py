@@ -12,7 +12,7 @@ from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps as facts
 from factdrift.builders.facts.relations import NewsWording
-from factdrift.builders.generate.backends import AnyModel, Grounded, Parsed
+from factdrift.builders.generate.backends import AnyModel, Grounded
 from factdrift.builders.generate.questions import GenerateSettings
 from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.streamingqa import card
@@ -87,7 +87,12 @@ class StreamingQA(DatasetBuilder):
         questions_path = drop_folders[-1] / QUESTIONS
         tables = [*_subsets(questions_path), _by_quarter(questions_path)]
         statistics = (
-            *card.writers(models, summary, stated=questions_step.stated is not None),
+            *card.writers(
+                models,
+                summary,
+                style=self.generate.style,
+                stated=questions_step.stated is not None,
+            ),
             *card.statistics(questions_path, draws_folder, summary),
         )
         if "gold" in run.inputs:
@@ -135,29 +140,24 @@ class StreamingQA(DatasetBuilder):
     def _stated(self, run: Run, draws: news.QuestionDates) -> StatedChoice | None:
         """Return the step for questions without a language model, or None if there is none."""
         backend = self.generate.backend
-        if not isinstance(backend, Grounded | Parsed):
+        if not isinstance(backend, Grounded) or "dump" not in run.inputs:
             return None
         news_wordings: dict[str, NewsWording] = {}
-        facts_step = timelines_step = None
-        if isinstance(backend, Grounded) and "dump" in run.inputs:
-            news_relations = {}
-            for relation_id, relation in facts.all_relations(run).whole().items():
-                if relation.news is not None:
-                    news_relations[relation_id] = relation
-                    news_wordings[relation_id] = relation.news
-            if news_relations:
-                facts_step = facts.facts_step(run, "dump", news_relations)
-                timelines_step = facts.timelines_step(facts_step, news_relations)
-        otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
+        news_relations = {}
+        for relation_id, relation in facts.all_relations(run).whole().items():
+            if relation.news is not None:
+                news_relations[relation_id] = relation
+                news_wordings[relation_id] = relation.news
+        if not news_relations:
+            return None
+        facts_step = facts.facts_step(run, "dump", news_relations)
         questions = StatedQuestions(
             draws=draws,
             facts=facts_step,
-            timelines=timelines_step,
+            timelines=facts.timelines_step(facts_step, news_relations),
             relations=news_wordings,
-            parse=isinstance(otherwise, Parsed),
         )
-        share = backend.share if isinstance(backend, Grounded) else 1
-        return StatedChoice(questions=questions, share=share, draw_cap=self.generate.kept)
+        return StatedChoice(questions=questions, share=backend.share, draw_cap=self.generate.kept)
 
     def _annotated(
         self, run: Run, questions: NewsQuestions, draws: news.QuestionDates

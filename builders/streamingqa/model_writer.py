@@ -1,7 +1,7 @@
 """A language model writes questions for draws, in rounds, until enough of them may pass."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -10,6 +10,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
+from factdrift.builders.generate.article_questions import write_article_questions
 from factdrift.builders.generate.backends import CachedModel, open_model
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.questions import Accept, GenerateSettings, generate_questions
@@ -39,8 +40,8 @@ class WrittenByModel:
 class ModelWriter(Strict):
     """A language model that writes questions.
 
-    `limit`: the rows of a limited release; a hash chooses twice as many draws, and the model writes
-    one question for each; `offline`: use cached answers alone.
+    `limit`: the rows of a limited release; a hash chooses twice as many draws, and in the style
+    `candidates` the model writes one question for each; `offline`: use cached answers alone.
     """
 
     generate: GenerateSettings
@@ -66,7 +67,7 @@ class ModelWriter(Strict):
             draws_by_article(workspace, question_dates), done_articles
         )
         draw_count = sum(map(len, draws.values()))
-        if self.limit:
+        if self.limit and settings.style == "candidates":
             settings = settings.model_copy(update={"kept": 1})
         if draw_count > _MANY_DRAWS * len(draws):
             draw_text = f"  {draw_count:,} draws of {len(draws):,} articles: about"
@@ -86,15 +87,7 @@ class ModelWriter(Strict):
                     yield article
                     bar.advance(len(draws[article.id]))
 
-            for outcome in generate_questions(
-                articles(),
-                draws,
-                settings,
-                self.seed,
-                finder=SpacyFinder(),
-                backend=model,
-                accept=accept,
-            ):
+            for outcome in self._outcomes(settings, articles(), draws, model, accept):
                 if isinstance(outcome, rows.Question):
                     written.outcomes["question"] += 1
                     written.questions.append(outcome)
@@ -106,6 +99,27 @@ class ModelWriter(Strict):
         written.questions.sort(key=lambda question: question.id)
         self._report(model, len(written.questions), draw_count, total_draws, say)
         return written
+
+    def _outcomes(
+        self,
+        settings: GenerateSettings,
+        articles: Iterable[rows.Article],
+        draws: Mapping[str, Sequence[rows.Draw]],
+        model: CachedModel,
+        accept: Accept,
+    ) -> Iterator[rows.Question | rows.Dropped]:
+        """The questions and drops of all draws, in the style of the recipe."""
+        if settings.style == "article":
+            return write_article_questions(articles, draws, settings, backend=model, accept=accept)
+        return generate_questions(
+            articles,
+            draws,
+            settings,
+            self.seed,
+            finder=SpacyFinder(),
+            backend=model,
+            accept=accept,
+        )
 
     def _report(
         self,
@@ -119,7 +133,8 @@ class ModelWriter(Strict):
         cost = format_cost([model])
         say(f"  models: {cost}; {question_count:,} questions of {draw_count:,} draws")
         if self.limit and draw_count and draw_count < total_draws:
-            cost_factor = total_draws / draw_count * self.generate.kept
+            calls_each = self.generate.kept if self.generate.style == "candidates" else 1
+            cost_factor = total_draws / draw_count * calls_each
             call_count = model.prompt_counts.total() * cost_factor
             call_text = f"{total_draws:,} draws: about {call_count:,.0f} calls"
             say(f"  the whole recipe, {call_text}, {question_count * cost_factor:,.0f} questions")

@@ -10,7 +10,6 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.core.schema import typed_rows, write_sorted
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.generate.protocol import FACTS, PATTERNS
 from factdrift.builders.generate.selection import select_questions
 from factdrift.builders.streamingqa.common import (
     ORDER,
@@ -125,15 +124,12 @@ class NewsQuestions(Step):
         questions_path = workspace.folder(self.stated.questions) / QUESTIONS
         candidates = list(typed_rows(questions_path, rows.Question))
         passing_questions: list[rows.Question] = []
-        # one generator after the other, as they were written: the card shows the first drops
-        for generator in (FACTS, PATTERNS):
-            own_questions = [question for question in candidates if question.generator == generator]
-            for item in self._items(workspace, questions_by_article(own_questions)):
-                refused = filter_run.screen(item.question, item.article)
-                if refused:
-                    dropped_rows.append(refused)
-                else:
-                    passing_questions.append(item.question)
+        for item in self._items(workspace, questions_by_article(candidates)):
+            refused = filter_run.screen(item.question, item.article)
+            if refused:
+                dropped_rows.append(refused)
+            else:
+                passing_questions.append(item.question)
         chosen, unchosen = select_questions(
             passing_questions, self.seed, self.stated.draw_cap, self.stated.share
         )

@@ -1,4 +1,4 @@
-"""The step that writes questions without a language model: about stated facts, about clauses."""
+"""The step that writes questions without a language model: about events of facts."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,57 +7,41 @@ from typing import ClassVar
 
 from factdrift.builders import rows
 from factdrift.builders.core import duck
-from factdrift.builders.core.hashing import row_id
-from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.facts.steps import Facts, Timelines
-from factdrift.builders.generate import grounded, patterns
+from factdrift.builders.generate import grounded
 from factdrift.builders.generate.grounded import StatedFacts
-from factdrift.builders.generate.mentions import batches
-from factdrift.builders.generate.protocol import PATTERNS
 from factdrift.builders.streamingqa.common import QUESTIONS, draws_by_article, write_summary
 from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import QuestionDates
 
-_ARTICLES_AT_ONCE = 64
-"""Articles that a process parses at a time: a second or so of work, so that handing them over costs
-little."""
-_RECENT_DAYS = 60
-"""Days before an article in which its news is recent, as for events in `generate.grounded`."""
-
 
 class StatedQuestions(Step):
-    """Makes all candidate questions about facts that sentences state, and about dated clauses.
+    """Makes all candidate questions about events of facts that sentences report.
 
     Writes `questions.parquet` (`rows.Question`) and `summary.json`; nothing is filtered or chosen
-    yet. `facts`, `timelines`: of the dump beside the news, if any; `relations`: how news states
-    them; `parse`: whether clauses that say their own time are asked about, too.
+    yet. `facts`, `timelines`: of the dump beside the news; `relations`: how news states them.
     """
 
     name: ClassVar[str] = "stated-questions"
 
     draws: QuestionDates
-    facts: Facts | None
-    timelines: Timelines | None
+    facts: Facts
+    timelines: Timelines
     relations: Mapping[str, NewsWording]
-    parse: bool
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Match the drawn articles with the facts, and parse them."""
+        """Match the drawn articles with the facts."""
         draws = draws_by_article(workspace, self.draws)
         counts: Counter[str] = Counter()
         questions: list[rows.Question] = []
         with progress(len(draws), "articles", "asking") as bar:
             for article_questions in self._about_facts(workspace, draws, counts):
                 questions += article_questions
-                bar.advance(0 if self.parse else 1)
-            if self.parse:
-                for article_questions in self._about_clauses(workspace, draws):
-                    questions += article_questions
-                    bar.advance(1)
+                bar.advance(1)
         write_sorted(out / QUESTIONS, rows.Question, questions)
         write_summary(out, generated=counts)
 
@@ -68,8 +52,6 @@ class StatedQuestions(Step):
         counts: Counter[str],
     ) -> Iterator[list[rows.Question]]:
         """The questions of facts of each drawn article."""
-        if self.facts is None or self.timelines is None:
-            return
         facts_folder, timelines_folder = (
             workspace.folder(self.facts),
             workspace.folder(self.timelines),
@@ -97,39 +79,3 @@ class StatedQuestions(Step):
                         article, stated_facts, draw, known_terms, newest_day, self.relations
                     )
                 yield article_questions
-
-    def _about_clauses(
-        self, workspace: Workspace, draws: Mapping[str, Sequence[rows.Draw]]
-    ) -> Iterator[list[rows.Question]]:
-        """The questions of clauses of each drawn article."""
-        news_files = self.draws.articles.news.files
-        articles = read_articles(news_files, sorted(draws), jobs=workspace.jobs)
-        article_batches = batches(articles, _ARTICLES_AT_ONCE)
-        for parsed_articles in ordered_map(_parse_articles, article_batches, jobs=workspace.jobs):
-            for article_id, clauses in parsed_articles:
-                yield list(_clause_questions(clauses, draws[article_id]))
-
-
-def _parse_articles(
-    articles: Sequence[rows.Article],
-) -> list[tuple[str, list[patterns.PatternQuestion]]]:
-    return [(article.id, patterns.questions(article)) for article in articles]
-
-
-def _clause_questions(
-    clauses: Sequence[patterns.PatternQuestion], draws: Sequence[rows.Draw]
-) -> Iterator[rows.Question]:
-    """The questions of an article's clauses for each of its draws."""
-    for draw in draws:
-        for clause in clauses:
-            age_days = (draw.article_day - clause.time.last).days
-            length_days = (clause.time.last - clause.time.first).days
-            yield rows.Question(
-                row_id(draw.id, PATTERNS, clause.question, clause.answer.start),
-                draw,
-                clause.question,
-                clause.answer,
-                PATTERNS,
-                "own" if clause.has_time else "none",
-                recent=0 <= age_days <= _RECENT_DAYS and length_days < _RECENT_DAYS,
-            )
