@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from factdrift.builders.generate.backends import AnyModel, CachedModel
-from factdrift.builders.generate.protocol import Query, Result
+from factdrift.builders.generate.protocol import WAITING, Query, Result
 from factdrift.builders.generate.replies import YES
 from factdrift.filters.base import (
     KEEP,
@@ -61,6 +61,8 @@ class LMJudge(Filter):
         return [self._verdict(result) for result in judging_model.judge(queries)]
 
     def _verdict(self, result: Result) -> FilterVerdict:
+        if result.reason == WAITING:
+            return KEEP
         if result.text is None:
             return FilterVerdict(False, "no_verdict", detail=result.detail or result.reason)
         return KEEP if result.text == YES else FilterVerdict(False, _REASONS[result.text])

@@ -23,6 +23,7 @@ from factdrift.builders.core.files import RecipePath, replacing
 from factdrift.builders.core.hashing import digest
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.openai_servers import Chat
+from factdrift.builders.generate.prompt_files import DEFAULT_PROMPTS
 from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
 
 
@@ -174,9 +175,8 @@ class RecordedBackend(p.PromptedModel):
     def _refuse(self, missing_count: int, prompt_count: int) -> None:
         recording = self.recording
         version = recording.prompts.get(prompt_name(self.settings))
-        changed = (
-            "" if version in (None, self.prompts.identity) else " (the prompt file is another)"
-        )
+        is_same = version in (None, prompt_version(self.prompts))
+        changed = "" if is_same else " (the prompt file is another one)"
         record = f"factdrift record {' '.join(recording.recipes) or 'RECIPE'}"
         raise UserError(
             f"{missing_count:,} of {prompt_count:,} prompts have no recorded answer{changed}",
@@ -185,6 +185,11 @@ class RecordedBackend(p.PromptedModel):
         )
 
 
+def prompt_version(prompts: p.Prompts) -> str:
+    """Return the number and the hash of a prompt file, as a recording keeps them: `3-0f1a…`."""
+    return f"{prompts.version}-{prompts.identity}"
+
+
 def prompt_name(settings: p.ModelSettings) -> str:
     """Return the name under which a recording keeps the version of a model's prompt file."""
-    return (settings.prompts or p.DEFAULT_PROMPTS).name
+    return (settings.prompts or DEFAULT_PROMPTS).name

@@ -8,7 +8,6 @@ read: one file an article, which stands there once, and after it what is asked a
 """
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ from factdrift.builders.generate.recorded import (
     Recording,
     prompt_id,
     prompt_name,
+    prompt_version,
 )
 
 REQUESTS = "requests.jsonl"
@@ -107,9 +107,8 @@ def _answer(value: Any) -> tuple[str, str] | None:
         body = response.get("body") if isinstance(response, dict) else None
         completion = parse_completion(body)
         answer_id, answer_text = value["custom_id"], completion.text if completion else None
-    if (
-        not isinstance(answer_text, str) and answer_text is not None
-    ):  # JSON that was not put as text
+    # JSON that was not put as text
+    if not isinstance(answer_text, str) and answer_text is not None:
         answer_text = json.dumps(answer_text, ensure_ascii=False)
     if isinstance(answer_id, str) and answer_text and answer_text.strip():
         return answer_id, answer_text
@@ -181,7 +180,7 @@ class RecordingBackend(RecordedBackend):
     def __init__(self, settings: RecordingModel, seed: int) -> None:
         super().__init__(settings)
         self.desk, self.seed = settings.desk, seed
-        self.desk.recording.prompts[prompt_name(settings)] = self.prompts.identity
+        self.desk.recording.prompts[prompt_name(settings)] = prompt_version(self.prompts)
 
     def complete(
         self,
@@ -225,7 +224,7 @@ class RecordingBackend(RecordedBackend):
 # --- Prompts as texts -----------------------------------------------------------------------------
 
 _SHORT = 200
-"""Characters of a line up to which it is repeated: an article is longer, a question is not."""
+"""Characters of a part up to which it is repeated: an article is longer, a question is not."""
 _ABOVE = "[the article above]"
 
 
@@ -238,22 +237,35 @@ def write_texts(requests_path: Path, folder: Path) -> int:
     """
     fresh_folder(folder)
     heads: dict[str, str] = {}
+    counts: Counter[str] = Counter()
     for _, form, prompt_text in _requests(requests_path):
         heads[form] = _common_start(heads.get(form, prompt_text), prompt_text)
+        counts[form] += 1
     for form, common_text in heads.items():
-        heads[form] = common_text[: common_text.rfind("\n\n") + 1]
-        _append(folder / f"instructions-{form}.txt", heads[form])
+        # one prompt alone has no part that others share
+        common_length = common_text.rfind("\n\n") + 1 if counts[form] > 1 else 0
+        heads[form] = common_text[:common_length]
+        if common_length:
+            _append(folder / f"instructions-{form}.txt", heads[form])
     numbers: dict[str, int] = {}
     for name, form, prompt_text in _requests(requests_path):
         own_text = prompt_text.removeprefix(heads[form]).strip()
-        longest_line = max(own_text.splitlines(), key=len)
-        key = digest(longest_line) if len(longest_line) > _SHORT else name
+        article_text = _longest_part(own_text)
+        key = digest(article_text) if len(article_text) > _SHORT else name
         if key in numbers:
-            own_text = own_text.replace(longest_line, _ABOVE)
+            own_text = own_text.replace(article_text, _ABOVE)
         number = numbers.setdefault(key, len(numbers) + 1)
-        title = f"=== id {name}, instructions-{form}.txt ==="
+        instructions = f", instructions-{form}.txt" if heads[form] else ""
+        title = f"=== id {name}{instructions} ==="
         _append(folder / f"{number:04}.txt", f"{title}\n{own_text}\n\n")
     return len(numbers)
+
+
+def _longest_part(prompt_text: str) -> str:
+    """The article in a prompt: its longest part, or a line that is most of that part."""
+    part = max(prompt_text.split("\n\n"), key=len)
+    line = max(part.splitlines() or [""], key=len)
+    return line if 2 * len(line) > len(part) else part
 
 
 def _requests(path: Path) -> Iterator[tuple[str, str, str]]:
@@ -268,7 +280,10 @@ def _requests(path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _common_start(text: str, other_text: str) -> str:
-    return os.path.commonprefix([text, other_text])
+    for place, (character, other_character) in enumerate(zip(text, other_text, strict=False)):
+        if character != other_character:
+            return text[:place]
+    return min(text, other_text, key=len)
 
 
 def _append(path: Path, text: str) -> None:

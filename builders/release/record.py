@@ -55,7 +55,7 @@ def record(
     path = _recordings_of(chosen)
     recording = _start(path, chosen, record_options)
     desk = Desk(record_options.folder, recording)
-    taken_count = _take_answers(desk, options.say)
+    taken_count = take_answers(desk, options.say)
     if taken_count:
         recording.day = record_options.day or datetime.now(UTC).date()
         recording.write(path)
@@ -119,7 +119,7 @@ def _start(path: Path, chosen: dict[Path, Recipe], record_options: RecordOptions
     return recording
 
 
-def _take_answers(desk: Desk, say: Callable[[str], None]) -> int:
+def take_answers(desk: Desk, say: Callable[[str], None]) -> int:
     """Take the folder's answers into the recording; return how many are new or changed."""
     answer_files = read_answers(desk.folder)
     answers = desk.recording.answers

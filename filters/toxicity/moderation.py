@@ -1,9 +1,8 @@
 """Scores of a moderation endpoint: the one of OpenAI, or another that speaks its protocol."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
@@ -57,7 +56,9 @@ class Moderation(Strict):
 
     @field_validator("categories")
     @classmethod
-    def _attributes(cls, categories: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    def _attributes(
+        cls, categories: Mapping[str, tuple[str, ...]]
+    ) -> Mapping[str, tuple[str, ...]]:
         for name in categories:
             if name not in ATTRIBUTES:
                 near_name = did_you_mean(name, ATTRIBUTES)
@@ -91,9 +92,7 @@ class _RunningEndpoint:
         """Scores of each text; each different text is asked for once, ever."""
         keys = [text_sha256(f"{self._address}\n{self._settings.model}\n{text}") for text in texts]
         missing = {
-            key: text
-            for key, text in zip(keys, texts, strict=True)
-            if self._cache.get(key) is None
+            key: text for key, text in zip(keys, texts, strict=True) if self._cache.get(key) is None
         }
         for some_keys in _portions(list(missing), self._settings.together):
             call_body = {

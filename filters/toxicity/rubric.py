@@ -1,7 +1,6 @@
 """Scores of a language model, by a rubric: one call a question, one JSON answer of six numbers."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, field_validator
