@@ -39,12 +39,16 @@ class FilterVerdict:
     scores: Annotated[
         ToxicityScores | None, "of the toxicity filter, also where it keeps the item"
     ] = None
+    skipped: Annotated[bool, "kept without having been judged, for something lacks for it"] = False
+    aliases: Annotated[tuple[str, ...], "further names of the answer that the filter knows"] = ()
 
 
 Items = Sequence[QuestionItem]
 Verdicts = Sequence[FilterVerdict]
 KEEP = FilterVerdict(True, "")
 """The verdict that keeps an item and measures nothing."""
+SKIPPED = FilterVerdict(True, "", skipped=True)
+"""The verdict that keeps an item which could not be judged."""
 
 
 class AnsweringModel(Protocol):
@@ -153,6 +157,31 @@ class ItemFilter(Filter):
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Return one verdict for each item, in their order."""
         return [self.verdict(item) for item in items]
+
+
+class ModelFilter(Filter):
+    """A filter that asks a language model about each question: by default the one that wrote it."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"model"})
+
+    backend: AnyModel | None = None
+
+    def open_model(self, context: FilterContext) -> CachedModel:
+        """Return the model; `UserError` where there is none."""
+        model = context.answering_model(self.backend)
+        if not isinstance(model, CachedModel):
+            raise missing_resource("model", "a language model", self.filter)
+        return model
+
+
+def queries_of(items: Items) -> list[Query]:
+    """Return each question with its article and answer, as a model is asked about it."""
+    queries = []
+    for item in items:
+        question = item.question
+        query = Query(item.article, question.question, question.draw.question_day, question.answer)
+        queries.append(query)
+    return queries
 
 
 def missing_resource(need: Need, description: str, filter_name: str) -> UserError:

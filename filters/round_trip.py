@@ -61,7 +61,7 @@ class RoundTrip(Filter):
         return [self._verdict(item, result) for item, result in zip(items, results, strict=True)]
 
     def _verdict(self, item: QuestionItem, result: Result) -> FilterVerdict:
-        if result.reason == WAITING:
+        if result.reason == WAITING:  # so that the filters behind ask in the same round
             return KEEP
         expected_answer, model_answer = item.question.answer, result.text
         agreement_score = agreement(expected_answer.text, model_answer, expected_answer.type)

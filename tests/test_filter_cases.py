@@ -7,7 +7,7 @@ import pytest
 from factdrift.filters import FILTERS
 from tests.filter_cases import TABLES, is_right, read_cases
 
-WITHOUT_TABLE = {"lm_judge", "toxicity"}
+WITHOUT_TABLE = {"guess", "lm_judge", "news_and_unique", "toxicity"}
 """Filters that ask a model or a scorer, which have tests of their own."""
 
 

@@ -33,7 +33,7 @@ CASES = read_table("toxicity_cases")
 HARMLESS, TOXIC = CASES["harmless"], CASES["toxic"]
 
 
-def dropped(scorer: AnyScorer, texts: list[str]) -> list[str]:
+def dropped(scorer: Local, texts: list[str]) -> list[str]:
     scores = scorer.start(None, print)(texts)
     scored_texts = zip(texts, scores, strict=True)
     return [text for text, score in scored_texts if scorer.thresholds.over(score)]

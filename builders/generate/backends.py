@@ -128,8 +128,8 @@ class CachedModel(PromptedModel):
         self.hits = self.misses = 0
         self.on_answer: Callable[[], None] = lambda: None
         file_name = f"{model.name.split(':')[0]}-{digest(model.identity)}.sqlite"
-        self.path = folder / file_name if folder else None
-        self._cache = AnswerCache(self.path)
+        self.path = (folder or Path()) / file_name
+        self._cache = AnswerCache(self.path if folder else None)
 
     def complete(
         self,

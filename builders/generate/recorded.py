@@ -23,7 +23,7 @@ from factdrift.builders.core.files import RecipePath, replacing
 from factdrift.builders.core.hashing import digest
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.openai_servers import Chat
-from factdrift.builders.generate.prompt_files import DEFAULT_PROMPTS
+from factdrift.builders.generate.prompt_files import DEFAULT_PROMPTS, Prompts
 from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
 
 
@@ -185,7 +185,7 @@ class RecordedBackend(p.PromptedModel):
         )
 
 
-def prompt_version(prompts: p.Prompts) -> str:
+def prompt_version(prompts: Prompts) -> str:
     """Return the number and the hash of a prompt file, as a recording keeps them: `3-0f1a…`."""
     return f"{prompts.version}-{prompts.identity}"
 

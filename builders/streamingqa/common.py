@@ -61,6 +61,7 @@ def write_summary(out: Path, tallies: Sequence[Tally] = (), **counted: Any) -> N
                 "filter": tally.filter,
                 "seen": tally.seen,
                 "dropped": tally.dropped,
+                "skipped": tally.skipped,
                 "examples": example_pairs,
             }
         )
@@ -107,6 +108,11 @@ def toxicity_of(kept_item: KeptItem) -> ToxicityScores:
         if verdict.scores:
             return verdict.scores
     return ToxicityScores()
+
+
+def passed_filters(kept_item: KeptItem, filters: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the filters that an item passed, without those that could not judge."""
+    return tuple(name for name in filters if name not in kept_item.skipped)
 
 
 def released_row(

@@ -66,7 +66,10 @@ class QuestionFilters(Strict):
                 settings, self.seed, workspace.work("answers"), offline=self.offline
             )
             for model in opened_models:
-                if (model.identity, model.prompts) == (new_model.identity, new_model.prompts):
+                same_model = (
+                    model.identity == new_model.identity and model.prompts == new_model.prompts
+                )
+                if same_model and model.cutoff == new_model.cutoff:
                     return model
             opened_models.append(new_model)
             return new_model

@@ -16,6 +16,7 @@ from factdrift.builders.streamingqa.common import (
     QUESTIONS,
     draws_by_article,
     format_cost,
+    passed_filters,
     questions_by_article,
     released_row,
     toxicity_of,
@@ -92,7 +93,14 @@ class NewsQuestions(Step):
                 dropped_rows.append(filter_outcome)
             else:
                 question, scores = filter_outcome.item.question, toxicity_of(filter_outcome)
-                kept_rows.append(released_row(question, scores, self.filters.names, self.seed))
+                kept_rows.append(
+                    released_row(
+                        question,
+                        scores,
+                        passed_filters(filter_outcome, self.filters.names),
+                        self.seed,
+                    )
+                )
         started_filters.finish()
         dropped_rows += self._cut(kept_rows)
         for model in started_filters.models:
