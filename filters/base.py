@@ -15,6 +15,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.backends import AnyModel, CachedModel
 from factdrift.builders.generate.fact_check import AnswerFacts
+from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import Article, Question
 from factdrift.filters.toxicity.scores import ToxicityScores
@@ -135,9 +136,22 @@ class Filter(Strict, ABC):
     filter: str
     """Its name in the recipe, and the `step` of the rows that it drops."""
 
+    def resources(self) -> frozenset[Need]:
+        """Return what it cannot do without, with these parameters; by default its `needs`."""
+        return self.needs
+
+    def own_model(self) -> AnyModel | None:
+        """Return the language model that its parameters name: its `backend`, if it has one."""
+        backend = getattr(self, "backend", None)
+        return backend if isinstance(backend, ModelSettings) else None
+
     @abstractmethod
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
-        """Return one verdict for each item, in their order."""
+        """Return one verdict for each item, in their order.
+
+        An item whose answer of a model waits (`protocol.WAITING`) is kept: the run ends before
+        anything is released, and the filters after this one ask in the same round.
+        """
 
 
 class ItemFilter(Filter):

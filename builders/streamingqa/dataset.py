@@ -62,8 +62,8 @@ class StreamingQA(DatasetBuilder):
         if writer is not None:
             models_by_use["writes questions"] = writer
         for chosen_filter in self.filters:
-            asks_writer = {"answering", "model"} & chosen_filter.needs
-            model = getattr(chosen_filter, "backend", None) or (writer if asks_writer else None)
+            asks_writer = {"answering", "model"} & chosen_filter.resources()
+            model = chosen_filter.own_model() or (writer if asks_writer else None)
             if model:
                 models_by_use[f"filter {chosen_filter.filter}"] = model
         return models_by_use
@@ -122,7 +122,9 @@ class StreamingQA(DatasetBuilder):
             writer = ModelWriter(
                 generate=self.generate, seed=run.seed, limit=self.limit, offline=self.offline
             )
-        needs = frozenset[str]().union(*(chosen_filter.needs for chosen_filter in self.filters))
+        needs = frozenset[str]().union(
+            *(chosen_filter.resources() for chosen_filter in self.filters)
+        )
         return NewsQuestions(
             draws=draws,
             stated=self._stated(run, draws),

@@ -81,7 +81,9 @@ class QuestionFilters(Strict):
             opened_models.append(new_model)
             return new_model
 
-        needs = frozenset[str]().union(*(chosen_filter.needs for chosen_filter in self.filters))
+        needs = frozenset[str]().union(
+            *(chosen_filter.resources() for chosen_filter in self.filters)
+        )
         context = FilterContext(
             model=open_once,
             search=Index(workspace.folder(self.index) / "index") if self.index else None,
