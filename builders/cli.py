@@ -164,6 +164,52 @@ def release(
 
 @command()
 @with_inputs
+def record(
+    recipe: Annotated[list[str], Argument(help="Recipes by name or path, of one recorded model.")],
+    *,
+    given: Mapping[str, list[str]],
+    folder: Annotated[
+        Path, Option(help="For requests.jsonl, and for the files of answers (*.jsonl) beside it.")
+    ] = Path("recording"),
+    text: Annotated[
+        bool, Option("--text", help="Write the prompts as texts, too: a file an article.")
+    ] = False,
+    day: Annotated[
+        str | None,
+        Option(metavar="YYYY-MM-DD", help="Day of the answers.", show_default="today"),
+    ] = None,
+    limit: Annotated[
+        int | None, Option(min=1, help="The prompts of so many questions, for a beginning.")
+    ] = None,
+    prune: Annotated[
+        bool, Option("--prune", help="Remove answers that no prompt of these recipes asks for.")
+    ] = False,
+    snapshot: Snapshot = None,
+    build: Build = Path("build"),
+    templates: Templates = TEMPLATES,
+    jobs: Jobs = 2,
+    memory: Memory = "4GB",
+) -> None:
+    """Record a model's answers to the prompts of recipes, so that they need no model.
+
+    Each run takes the answers that lie in the folder, and writes the prompts that wait for one.
+    """
+    from factdrift.builders.release.record import RecordOptions
+    from factdrift.builders.release.record import record as record_answers
+    from factdrift.builders.release.release import ReleaseOptions
+    from factdrift.builders.wikidata.shards import snapshot_day
+
+    release_options = ReleaseOptions(
+        given, snapshot, build, templates, jobs=jobs, memory=memory, limit=limit
+    )
+    record_options = RecordOptions(
+        folder, texts=text, day=snapshot_day([], day) if day else None, prune=prune
+    )
+    record_answers(recipe, record_options, release_options)
+
+
+@command()
+@with_inputs
 def steps(
     recipe: Recipes = None,
     *,

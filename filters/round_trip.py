@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from factdrift.builders.generate.backends import AnyModel
-from factdrift.builders.generate.protocol import Query, Result
+from factdrift.builders.generate.protocol import WAITING, Query, Result
 from factdrift.builders.rows import AnswerType
 from factdrift.builders.text.dates import MONTH_NUMBER, ORDINALS, WEEKDAYS
 from factdrift.builders.text.en.answers import numbers_in_digits
 from factdrift.builders.text.en.same_answer import contradict, is_same_name, plain_amounts
 from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, folded_tokens
 from factdrift.filters.base import (
+    KEEP,
     Filter,
     FilterContext,
     FilterVerdict,
@@ -61,6 +62,8 @@ class RoundTrip(Filter):
         return [self._verdict(item, result) for item, result in zip(items, results, strict=True)]
 
     def _verdict(self, item: QuestionItem, result: Result) -> FilterVerdict:
+        if result.reason == WAITING:  # so that the filters behind ask in the same round
+            return KEEP
         expected_answer, model_answer = item.question.answer, result.text
         agreement_score = agreement(expected_answer.text, model_answer, expected_answer.type)
         drop_detail = f"{expected_answer.text!r} is wanted, the answer was {model_answer!r}"

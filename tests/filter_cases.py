@@ -103,11 +103,13 @@ class FixedAnswer:
 
 
 def filter_context(row: Row, folder: Path) -> FilterContext:
-    """What a run gives the filter: columns `model's answer`, and `passage` for a search."""
+    """What a run gives the filter: columns `model's answer`, and `passage` (of the `passage day`)
+    for a search."""
     search = None
     if "passage" in row:
         passage = row["passage"]
-        article = Article("a2", _ARTICLE_DAY, tuple(passage.split("\n")), passage)
+        day = date.fromisoformat(row.get("passage day", _ARTICLE_DAY.isoformat()))
+        article = Article("a2", day, tuple(passage.split("\n")), passage)
         search = Index.build([article], folder / "index")
     return FilterContext(
         answering=FixedAnswer(row.get("model's answer", "")), search=search, names=FINDER

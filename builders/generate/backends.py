@@ -22,12 +22,14 @@ from factdrift.builders.generate.batch_files import BatchChat
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.prompts import ModelSettings, ParseText, PromptedModel
 from factdrift.builders.generate.protocol import WAITING, OnResult, Result, Shape
+from factdrift.builders.generate.recorded import Recorded
 from factdrift.builders.generate.transformers_models import Transformers
 
 MODELS: Mapping[str, type[ModelSettings]] = {
     "transformers": Transformers,
     "openai": OpenAI,
     "batch": BatchChat,
+    "recorded": Recorded,
 }
 """The settings of our language models by their names in a recipe."""
 
@@ -83,6 +85,7 @@ _TASKS: Mapping[Shape | None, str] = {
     "guess": "guessing",
     "verdict": "judging",
     "news": "judging",
+    "toxicity": "scoring",
     None: "other",
 }
 """The task of the prompts of each form, as cards count them."""
@@ -96,6 +99,8 @@ class CachedModel(PromptedModel):
     the text is kept. Where two processes send the same prompt, the first answer stays. With
     `offline` the model is never called: a missing text is a `UserError`.
 
+    Without a folder the texts are kept while the model is in use.
+
     With `texts_only` an answer without a text is not kept, and a later run sends its prompt again.
 
     `cutoff` is the last day of what the model has read, where its settings say one.
@@ -107,7 +112,7 @@ class CachedModel(PromptedModel):
     def __init__(
         self,
         model: PromptedModel,
-        folder: Path,
+        folder: Path | None,
         *,
         offline: bool = False,
         texts_only: bool = False,
@@ -122,8 +127,9 @@ class CachedModel(PromptedModel):
         self.prompt_counts: Counter[str] = Counter()
         self.hits = self.misses = 0
         self.on_answer: Callable[[], None] = lambda: None
-        self.path = folder / f"{model.name.split(':')[0]}-{digest(model.identity)}.sqlite"
-        self._cache = AnswerCache(self.path)
+        file_name = f"{model.name.split(':')[0]}-{digest(model.identity)}.sqlite"
+        self.path = (folder or Path()) / file_name
+        self._cache = AnswerCache(self.path if folder else None)
 
     def complete(
         self,
@@ -186,4 +192,5 @@ def open_model(
 
     Its weights are loaded at the first request that is not in the cache.
     """
-    return CachedModel(settings.open(seed), answers, offline=offline, cutoff=settings.cutoff)
+    folder = answers if settings.cached else None
+    return CachedModel(settings.open(seed), folder, offline=offline, cutoff=settings.cutoff)

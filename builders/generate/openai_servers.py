@@ -91,6 +91,11 @@ def _object(**fields: Any) -> dict[str, Any]:
     }
 
 
+TOXICITY_ATTRIBUTES = (
+    *("identity_attack", "insult", "profanity"),
+    *("severe_toxicity", "sexually_explicit", "threat"),
+)
+"""The scores that a rubric asks for, in the order of the columns of a release."""
 _TEXT = {"type": "string"}
 _SCHEMAS: Mapping[Shape, dict[str, Any]] = {
     "question": _object(question=_TEXT),
@@ -110,6 +115,7 @@ _SCHEMAS: Mapping[Shape, dict[str, Any]] = {
     "answer": _object(answer=_TEXT),
     "guess": _object(answer=_TEXT),
     "verdict": _object(**{name: {"type": "boolean"} for name in VERDICTS}),
+    "toxicity": _object(**{name: {"type": "number"} for name in TOXICITY_ATTRIBUTES}),
     # the reason first, so that the model thinks before it decides
     "news": _object(reason=_TEXT, **{name: {"type": "boolean"} for name in NEWS_VERDICTS}),
 }

@@ -53,6 +53,9 @@ class ModelSettings(Strict, ABC):
     """Whether the model gives texts alone. Only subclasses of `Transformers` give probabilities of
     words, which the views `mask`, `rank` and `likelihood` of `run-model` need."""
 
+    cached: ClassVar[bool] = True
+    """Whether answers are kept in the build folder; not those that lie in a file anyway."""
+
     backend: str
     """Its name in the recipe."""
     model: str

@@ -88,11 +88,11 @@ class Result:
 Kind = Literal["causal", "seq2seq", "masked"]
 """The kind of a model: it continues a text, writes another one, or fills in masks."""
 
-Shape = Literal["question", "pairs", "answer", "guess", "verdict", "news"]
+Shape = Literal["question", "pairs", "answer", "guess", "verdict", "news", "toxicity"]
 """The form of a model's text, where the model can be held to one (JSON by a schema).
 
 `pairs` is the answer of style `article`; `guess` is an answer without the article; `verdict` is
-that of `lm_judge`, `news` that of `news_and_unique`.
+that of `lm_judge`, `news` that of `news_and_unique`, `toxicity` the six scores of a rubric.
 """
 
 WAITING = "waiting"

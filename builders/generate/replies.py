@@ -103,7 +103,7 @@ def _bare(line: str) -> str:
     return line
 
 
-def _json(model_text: str) -> Any:
+def first_json(model_text: str) -> Any:
     """Return the first JSON object or list of objects in a text, or None."""
     json_begin = _JSON_BEGIN.search(model_text)
     if json_begin is None:
@@ -130,7 +130,7 @@ def parse_reply(model_text: str, prompts: Prompts, *, question: bool) -> Result:
     question. Reasoning and prefaces are removed; the text may be JSON, requested or not.
     """
     visible_text = strip_reasoning(model_text)[:LONGEST_REPLY]
-    json_text = _field(_json(visible_text), "question" if question else "answer")
+    json_text = _field(first_json(visible_text), "question" if question else "answer")
     layout = prompts.of_task("generate" if question else "answer").layout
     reply_lines = _lines(visible_text if json_text is None else json_text, layout)
     reply_line = _question_line(reply_lines) if question else next(iter(reply_lines), "")
@@ -187,7 +187,7 @@ def parse_verdict(model_text: str, points: Sequence[str] = VERDICTS) -> Result:
     The judge's own reason, where its JSON has one, is the result's `detail`.
     """
     verdict_text = strip_reasoning(model_text)
-    json_data = _json(verdict_text)
+    json_data = first_json(verdict_text)
     if isinstance(json_data, dict) and any(point in json_data for point in points):
         failed_points = [
             point for point in points if json_data.get(point) in (False, "no", "false", "No")
@@ -211,7 +211,7 @@ def parse_pairs(model_text: str, prompts: Prompts) -> Result:
     `cut_off` (JSON without an end), `no_pairs`.
     """
     visible_text = strip_reasoning(model_text)[:_LONGEST_PAIRS]
-    json_data = _json(visible_text)
+    json_data = first_json(visible_text)
     pair_data = _pair_objects(json_data)
     if pair_data is not None:
         written_pairs = [_written_pair(pair_object) for pair_object in pair_data]

@@ -138,7 +138,7 @@ def _release(
 ) -> Published:
     say = options.say
     say(f"{recipe.dataset}: {display_path(recipe_path)}")
-    run = _run(recipe_path, recipe, workspace, options)
+    run = start_run(recipe_path, recipe, workspace, options)
     with workspace.damage_told():
         dataset = recipe.build.build(run)
         gold = [
@@ -169,7 +169,7 @@ def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -
         workspace = Plan(options.build, options.say)
         later_steps = "release"
         try:
-            recipe.build.build(_run(recipe_path, recipe, workspace, options))
+            recipe.build.build(start_run(recipe_path, recipe, workspace, options))
         except NotMadeError as error:
             later_steps = f"what comes after {error} is known when it is made"
         except NoGoldError as error:
@@ -179,7 +179,10 @@ def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -
         yield f"  {later_steps}"
 
 
-def _run(recipe_path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions) -> Run:
+def start_run(
+    recipe_path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions
+) -> Run:
+    """Find the inputs of a recipe and check them; return the run that builds it."""
     inputs = find_inputs(recipe, recipe_path, options.given, options.snapshot, workspace)
     facts = next(
         (source.snapshot for source in inputs.values() if source.about.kind == "wikidata"), None

@@ -113,7 +113,7 @@ def statistics(
     return (
         draw_statistics(draws_folder / "draws.parquet"),
         Statistics("generated", "What became of the answer candidates", outcome_rows),
-        Statistics("filters", "Filters", _passed(summary), "In the order in which they ran."),
+        Statistics("filters", "Filters", _passed(summary), _RAN),
         Statistics(
             "filter_examples", "What filters dropped", example_rows, "A few for each reason."
         ),
@@ -132,6 +132,7 @@ def _passed(summary: Mapping[str, Any]) -> list[Mapping[str, Scalar]]:
             "filter": tally["filter"],
             "seen": tally["seen"],
             "dropped": tally["dropped"],
+            "skipped": tally["skipped"],
             "share dropped": tally["dropped"] / tally["seen"] if tally["seen"] else 0.0,
         }
         for tally in summary["filters"]
@@ -187,6 +188,10 @@ _JUDGED = (
     "`unanswerable`: most of those who looked for an answer in the article found none; left out. "
     "`not_judged`: left out, since the recipe asks for a judgment; where it does not, such "
     "questions are `kept unjudged`."
+)
+_RAN = (
+    "In the order in which they ran; skipped is what a filter kept without having judged it, as "
+    "`guess` does with articles that its model may have read."
 )
 _FILTERS = "In the order in which they ran. Written questions are filtered by themselves."
 _SCORES = (

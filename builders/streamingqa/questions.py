@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.core.schema import typed_rows, write_sorted
 from factdrift.builders.core.steps import Step, Workspace
@@ -14,8 +15,10 @@ from factdrift.builders.generate.selection import select_questions
 from factdrift.builders.streamingqa.common import (
     ORDER,
     QUESTIONS,
+    aliases_of,
     draws_by_article,
     format_cost,
+    passed_filters,
     questions_by_article,
     released_row,
     toxicity_of,
@@ -29,6 +32,12 @@ from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import QuestionDates
 from factdrift.filters.base import QuestionItem
 from factdrift.filters.run import FilterRun
+
+NAME_MODEL = (
+    "name a model that writes: `generate: {backend: {backend: openai, model: NAME, base_url: …}}` "
+    "in the recipe (see streamingqa-lm.yaml)"
+)
+"""The way out for who has no writer."""
 
 
 class StatedChoice(Strict):
@@ -92,7 +101,15 @@ class NewsQuestions(Step):
                 dropped_rows.append(filter_outcome)
             else:
                 question, scores = filter_outcome.item.question, toxicity_of(filter_outcome)
-                kept_rows.append(released_row(question, scores, self.filters.names, self.seed))
+                kept_rows.append(
+                    released_row(
+                        question,
+                        scores,
+                        passed_filters(filter_outcome, self.filters.names),
+                        self.seed,
+                        aliases=aliases_of(filter_outcome),
+                    )
+                )
         started_filters.finish()
         dropped_rows += self._cut(kept_rows)
         for model in started_filters.models:
@@ -134,6 +151,13 @@ class NewsQuestions(Step):
             passing_questions, self.seed, self.stated.draw_cap, self.stated.share
         )
         dropped_rows += unchosen
+        if not candidates and self.writer is None:
+            article_count = len(draws_by_article(workspace, self.draws))
+            text = f"no event of the dump's facts is reported by {article_count:,} drawn articles"
+            raise UserError(text, hint=NAME_MODEL)
+        workspace.say(
+            f"  {len(chosen):,} questions about events of facts: without a model news gives few"
+        )
         outcome_counts["questions that could be asked"] += len(passing_questions)
         outcome_counts["question"] += len(chosen)
         return chosen
