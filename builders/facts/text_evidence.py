@@ -255,10 +255,10 @@ does not.
 """
 _UNREAL = re.compile(
     r"\b(?:not|never|neither|nor|nobody|no longer|without|fail\w*|refus\w*|den(?:y|ies|ied)"
-    r"|reject\w*|block\w*|drop(?:s|ped)|abandon\w*|withdr[ae]w\w*|turn(?:s|ed)? down|wants?|wanted|wish\w*"
-    r"|hop(?:e|es|ed|ing)|plan(?:s|ned|ning)?|will|seeks?|sought|aims?|expected|likely|tipped|favou?rite"
-    r"|set to|due to|talks|bid|offer\w*|consider\w*|propos\w*|rumou?r\w*|unless"
-    r"|unit|arm|division|branch|youth|reserves?|academy)\b|\Bn['’]t\b"
+    r"|reject\w*|block\w*|drop(?:s|ped)|abandon\w*|withdr[ae]w\w*|turn(?:s|ed)? down|unless"
+    r"|wants?|wanted|wish\w*|hop(?:e|es|ed|ing)|plan(?:s|ned|ning)?|will|seeks?|sought|aims?"
+    r"|expected|likely|tipped|favou?rite|set to|due to|talks|bid|offer\w*|consider\w*|propos\w*"
+    r"|rumou?r\w*|unit|arm|division|branch|youth|reserves?|academy)\b|\Bn['’]t\b"
 )
 """Words of a clause that tells of what did not happen, of what may happen, or of a part of a thing.
 

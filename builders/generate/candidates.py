@@ -27,8 +27,8 @@ _NAME_LABELS = _ENTITY_LABELS | {"NORP"}
 """The labels of names; peoples and religions (NORP) are names, but answer nothing."""
 _JOINS_SENTENCES = word_set(
     "for_example for_instance in_fact in_addition in_general in_particular in_turn in_part "
-    "of_course at_least at_most at_first at_last on_average for_now in_all in_total in_short by_contrast "
-    "in_contrast as_well at_all"
+    "of_course at_least at_most at_first at_last on_average for_now in_all in_total in_short "
+    "by_contrast in_contrast as_well at_all"
 )
 """Phrases that join a sentence to the one before it, or say nothing alone."""
 _NO_ADVERBIAL = frozenset("of as like including according than such per".split())
