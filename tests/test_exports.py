@@ -116,8 +116,9 @@ def test_streamingqa(exported: Folder, release: Folder) -> None:
 
 @pytest.mark.parametrize("ids", ["original", "rows"])
 def test_streamingqa_has_the_form_of_the_published_files(ids: Any, tmp_path: Path) -> None:
-    scored = replace(ROW, **dict.fromkeys(TOXICITY, 0.25))
-    further = {"answers": ("A", "B"), "answers_additional": ("C", "D")}
+    scores: dict[str, Any] = dict.fromkeys(TOXICITY, 0.25)
+    scored = replace(ROW, **scores)
+    further: dict[str, Any] = {"answers": ("A", "B"), "answers_additional": ("C", "D")}
     splits = {
         "train": [replace(scored, id="q2", split="train", **further)],
         "valid": [replace(scored, id="q3", split="valid")],
