@@ -23,22 +23,22 @@ NEWS = article(
 
 
 def test_drafts_have_typed_gaps_and_stand_alone() -> None:
-    drafts = _drafts(NEWS, FINDER.find(NEWS), 10, Counter())
-    assert isinstance(drafts, ArticleQuestions)
-    assert drafts.answers[-1] == "$20 million"
-    assert drafts.questions[-1].endswith("to get [BLANK-AMOUNT].")
-    assert len(drafts.questions) == 2 and "[BLANK-" in drafts.questions[0]
+    article_drafts = _drafts(NEWS, FINDER.find(NEWS), 10, Counter())
+    assert isinstance(article_drafts, ArticleQuestions)
+    assert article_drafts.answers[-1] == "$20 million"
+    assert article_drafts.questions[-1].endswith("to get [BLANK-AMOUNT].")
+    assert len(article_drafts.questions) == 2 and "[BLANK-" in article_drafts.questions[0]
 
 
 def test_words_are_names_numbers_and_nouns_of_the_headline() -> None:
-    words = _words(NEWS, FINDER.find(NEWS), FINDER.news_nouns(NEWS))
-    assert isinstance(words, ArticleWords)
-    assert {"Exeter", "300", "jobs", "strike", "$20 million"} <= {*words.candidates}
-    assert {"Ann Lee", "months", "court"}.isdisjoint(words.candidates)
+    article_words = _words(NEWS, FINDER.find(NEWS), FINDER.news_nouns(NEWS))
+    assert isinstance(article_words, ArticleWords)
+    assert {"Exeter", "300", "jobs", "strike", "$20 million"} <= {*article_words.candidates}
+    assert {"Ann Lee", "months", "court"}.isdisjoint(article_words.candidates)
 
 
 @pytest.mark.parametrize(
-    ("sentence", "alone"),
+    ("sentence", "stands_alone"),
     [
         ("“We won,” said Ann Lee of Leeds.", True),
         ("We lost,” said Ann Lee of Leeds.", False),
@@ -50,15 +50,19 @@ def test_words_are_names_numbers_and_nouns_of_the_headline() -> None:
         ("Leeds and Hull City", False),
     ],
 )
-def test_what_stands_alone(sentence: str, alone: bool) -> None:
-    assert _stands_alone(sentence) is alone
+def test_what_stands_alone(sentence: str, stands_alone: bool) -> None:
+    assert _stands_alone(sentence) is stands_alone
 
 
 def test_the_latest_event_comes_first() -> None:
-    question = item("Who won?").question
-    days = (None, date(2020, 5, 1), date(2020, 5, 3))
-    questions = [replace(question, event_day=day) for day in days]
-    assert [asked.event_day for asked in _newest_first(questions)] == [days[2], days[1], None]
+    asked_question = item("Who won?").question
+    event_days = (None, date(2020, 5, 1), date(2020, 5, 3))
+    dated_questions = [replace(asked_question, event_day=event_day) for event_day in event_days]
+    assert [asked.event_day for asked in _newest_first(dated_questions)] == [
+        event_days[2],
+        event_days[1],
+        None,
+    ]
 
 
 def test_typed_gaps_of_people_are_gaps() -> None:

@@ -116,16 +116,18 @@ def test_streamingqa(exported: Folder, release: Folder) -> None:
 
 @pytest.mark.parametrize("ids", ["original", "rows"])
 def test_streamingqa_has_the_form_of_the_published_files(ids: Any, tmp_path: Path) -> None:
-    scores: dict[str, Any] = dict.fromkeys(TOXICITY, 0.25)
-    scored = replace(ROW, **scores)
+    toxicity_scores: dict[str, Any] = dict.fromkeys(TOXICITY, 0.25)
+    scored_row = replace(ROW, **toxicity_scores)
     further: dict[str, Any] = {"answers": ("A", "B"), "answers_additional": ("C", "D")}
     splits = {
-        "train": [replace(scored, id="q2", split="train", **further)],
-        "valid": [replace(scored, id="q3", split="valid")],
-        "eval": [scored, replace(scored, id="q4", **further)],
+        "train": [replace(scored_row, id="q2", split="train", **further)],
+        "valid": [replace(scored_row, id="q3", split="valid")],
+        "eval": [scored_row, replace(scored_row, id="q4", **further)],
     }
-    sources = {split: from_rows(NewsQuestion, split_rows) for split, split_rows in splits.items()}
-    data = Dataset(tables=(Table("all", NewsQuestion, "Rows.", sources),))
+    row_sources = {
+        split: from_rows(NewsQuestion, split_rows) for split, split_rows in splits.items()
+    }
+    data = Dataset(tables=(Table("all", NewsQuestion, "Rows.", row_sources),))
     folder = write_release(data, meta(Sample({})), tmp_path).folder
     export_release(folder, "streamingqa", tmp_path / "x", lambda _: None, ids=ids)
     for split, split_rows in splits.items():

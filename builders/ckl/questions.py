@@ -124,7 +124,9 @@ class RecentArticles(Step):
             rows.Dropped: []
         }
         while batch := list(islice(articles_left, _AT_ONCE)):
-            made_rows = [*self._questions(batch, finder, model, counts)] if model else []
+            made_rows: list[rows.ArticleQuestions | rows.ArticleWords | rows.Dropped] = []
+            if model is not None:
+                made_rows += self._questions(batch, finder, model, counts)
             for article in batch:
                 candidates = finder.find(article)
                 if model is None:
