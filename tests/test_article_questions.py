@@ -120,9 +120,9 @@ def test_the_call_is_held_to_its_form(tmp_path: Path) -> None:
     assert "each question says when" in prompt_text.rpartition("Asked on Friday, 9 May 2014.")[2]
 
 
-@pytest.mark.parametrize(("generate", "inputs", "message"), CASES["refused"])
+@pytest.mark.parametrize(("generate", "input_names", "error_message"), CASES["refused"])
 def test_who_would_write_nothing_is_refused(
-    generate: dict[str, Any], inputs: list[str], message: str, tmp_path: Path
+    generate: dict[str, Any], input_names: list[str], error_message: str, tmp_path: Path
 ) -> None:
     prompt_file = tmp_path / "mine.yaml"
     own_prompts = yaml.safe_load(DEFAULT_PROMPTS.read_text("utf-8"))
@@ -130,12 +130,12 @@ def test_who_would_write_nothing_is_refused(
     prompt_file.write_text(yaml.safe_dump(own_prompts), "utf-8")
     if "backend" in generate:
         generate["backend"]["prompts"] = str(prompt_file)
-    builder = StreamingQA.model_validate(
+    dataset_builder = StreamingQA.model_validate(
         {"builder": "streamingqa", "generate": generate, "filters": []}
     )
-    run = cast(Any, SimpleNamespace(inputs=dict.fromkeys(inputs)))
-    if not message:
-        builder._refuse_without_writer(run)
+    recipe_run = cast(Any, SimpleNamespace(inputs=dict.fromkeys(input_names)))
+    if not error_message:
+        dataset_builder._refuse_without_writer(recipe_run)
         return
-    with pytest.raises(UserError, match=message):
-        builder._refuse_without_writer(run)
+    with pytest.raises(UserError, match=error_message):
+        dataset_builder._refuse_without_writer(recipe_run)
