@@ -1,0 +1,315 @@
+"""What the models of a run will cost, before one is asked, and what they came to."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from factdrift.builders.core import duck
+from factdrift.builders.core.files import replacing
+from factdrift.builders.core.hashing import digest
+from factdrift.builders.core.steps import Say
+from factdrift.builders.generate.backends import AnyModel, CachedModel, TaskCost
+from factdrift.builders.generate.costs import Price, Prices, Terms, money, total
+from factdrift.builders.generate.prompt_files import Task, prompt_template
+from factdrift.builders.generate.prompts import load_prompts
+from factdrift.builders.generate.protocol import Style
+from factdrift.filters.base import Filter
+
+_RATES = "rates.json"
+_CHARACTERS_OF_TOKEN = 4.4
+"""Characters of English news that are one token, in tokenizers of 100,000 and more entries."""
+_CHARACTERS_OF_SENTENCE = 115
+"""Characters of a sentence of news, as the archives of WMT have them."""
+_QUESTIONS_OF_DRAW = 1.2
+"""Questions of a draw that come to the filters of models: a capable model wrote 43 pairs about 40
+articles that it had not seen, and of style `candidates` more."""
+_KEPT_BY_FILTER = 0.85
+"""The share of questions that one filter of a model keeps for the next one."""
+_FEWEST_DRAWS = 10
+"""Draws of a run from which its rates are better than ours."""
+_TASK_OF_FILTER: Mapping[str, str] = {
+    "round_trip": "answering",
+    "guess": "guessing",
+    "toxicity": "scoring",
+}
+"""The task of a filter's prompts, as `CachedModel.costs` names it; of others it is `judging`."""
+_WRITTEN: Mapping[str, int] = {
+    "writing": 200,
+    "answering": 15,
+    "guessing": 15,
+    "judging": 60,
+    "scoring": 60,
+}
+"""Tokens of one answer by task, of a model that does not reason before it answers."""
+_RUBRIC = 1900
+"""Characters of the rubric of toxicity, which has no article."""
+
+
+@dataclass(frozen=True)
+class ModelUse:
+    """One use of a model: a task for the writer, or for a filter; `name` is the user's word."""
+
+    name: str
+    task: str
+    settings: AnyModel
+
+
+@dataclass(frozen=True)
+class TaskEstimate:
+    """What one task will take; `cost` is None where no price is known."""
+
+    task: str
+    calls: float
+    tokens_read: float
+    tokens_written: float
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What the models of a run are to do: uses, the writer first, and the draws asked about."""
+
+    uses: tuple[ModelUse, ...]
+    style: Style
+    kept: int
+    draw_count: int
+    articles_path: Path
+    answers: Path
+    """The folder of the answers, with the rates of earlier runs."""
+
+    @property
+    def key(self) -> str:
+        """A hash of the models, prompts and filters, whose rates earlier runs have left."""
+        identity: list[Any] = [self.style, self.kept]
+        for use in self.uses:
+            prompts = load_prompts(use.settings.prompts).identity
+            identity.append([use.name, use.settings.backend, use.settings.model, prompts])
+        return digest(identity)
+
+
+def model_uses(writer: AnyModel, filters: Sequence[Filter]) -> Iterator[ModelUse]:
+    """Yield the uses of models: the writer, then each filter that asks one."""
+    yield ModelUse("writer", "writing", writer)
+    for chosen_filter in filters:
+        if {"answering", "model"} & chosen_filter.resources():
+            settings = chosen_filter.own_model() or writer
+            if chosen_filter.filter == "guess" and settings.cutoff is None:
+                continue  # it asks nothing then
+            task = _TASK_OF_FILTER.get(chosen_filter.filter, "judging")
+            yield ModelUse(chosen_filter.filter, task, settings)
+
+
+def estimate(plan: RunPlan, terms: Terms) -> tuple[list[TaskEstimate], int]:
+    """Estimate each task, and return the draws of the earlier run by which it is done; 0: none."""
+    rates = _read_rates(plan.answers).get(plan.key)
+    if rates is not None:
+        by_task: list[TaskEstimate] = []
+        factor = plan.draw_count / rates["draws"]
+        for task, (calls, read, written) in rates["tasks"].items():
+            settings = next((use.settings for use in plan.uses if use.task == task), None)
+            price = _price(settings or plan.uses[0].settings, terms)
+            cost = price.of(read * factor, written * factor) if price else None
+            by_task.append(
+                TaskEstimate(task, calls * factor, read * factor, written * factor, cost)
+            )
+        return by_task, rates["draws"]
+    return [_estimate_use(plan, index, terms) for index in range(len(plan.uses))], 0
+
+
+def _estimate_use(plan: RunPlan, index: int, terms: Terms) -> TaskEstimate:
+    """Estimate one use by figures of a capable model on other news."""
+    use = plan.uses[index]
+    calls: float = plan.draw_count
+    if index == 0 and plan.style == "candidates":
+        calls *= plan.kept
+    elif index:
+        questions = _QUESTIONS_OF_DRAW if plan.style == "article" else 0.7 * plan.kept
+        calls *= questions * _KEPT_BY_FILTER ** (index - 1)
+    read = calls * _prompt_tokens(plan, use)
+    written = calls * (_WRITTEN[use.task] if index or plan.style == "article" else 25)
+    price = _price(use.settings, terms)
+    return TaskEstimate(use.task, calls, read, written, price.of(read, written) if price else None)
+
+
+def _prompt_tokens(plan: RunPlan, use: ModelUse) -> float:
+    """Tokens of one prompt: the instruction with its examples, and an article of average length."""
+    if use.task == "scoring":
+        return _RUBRIC / _CHARACTERS_OF_TOKEN
+    task_name = "writes questions" if use.task == "writing" else f"filter {use.name}"
+    writing_task: Task = "article" if plan.style == "article" else "generate"
+    template = prompt_template(load_prompts(use.settings.prompts), task_name, writing_task)
+    (sentences,) = duck.query(
+        "select coalesce(avg(sentences), 0) from read_parquet(?)", [str(plan.articles_path)]
+    )[0]
+    article = min(float(sentences) * _CHARACTERS_OF_SENTENCE, use.settings.characters)
+    shown = 0 if use.task == "guessing" else article
+    return (len(template) + shown) / _CHARACTERS_OF_TOKEN
+
+
+def _price(settings: AnyModel, terms: Terms) -> Price | None:
+    base_url = getattr(settings, "base_url", None)
+    return terms.prices.of(settings.model, settings.backend, base_url)
+
+
+def announce(plan: RunPlan, models: Sequence[CachedModel], terms: Terms, say: Say) -> None:
+    """Say what the run will take and cost, and let the user agree; `UserError` if nobody does.
+
+    `models` have the answers of earlier runs, which are not paid for again.
+    """
+    tasks, rate_draws = estimate(plan, terms)
+    calls = sum(task.calls for task in tasks)
+    answered_calls, answered_cost = _answered(models)
+    parts = ", ".join(f"{task.calls:,.0f} {task.task}" for task in _merged(tasks))
+    read, written = (
+        sum(task.tokens_read for task in tasks),
+        sum(task.tokens_written for task in tasks),
+    )
+    say(f"  {plan.draw_count:,} draws: about {calls:,.0f} calls ({parts}),")
+    say(f"  {read / 1e6:,.2f} million tokens read and {written / 1e6:,.2f} million written")
+    for settings in {use.settings.model: use.settings for use in plan.uses}.values():
+        say(f"  {settings.model}: {_price(settings, terms) or 'unknown price'}")
+    whole_cost = total([task.cost for task in tasks])
+    left_cost = None if whole_cost is None else max(0.0, whole_cost - answered_cost)
+    cost_text = f"about {money(left_cost)}" if left_cost is not None else "unknown price"
+    answered_text = f"; {answered_calls:,} calls are answered already" if answered_calls else ""
+    basis = f"by your run of {rate_draws:,} draws" if rate_draws else "by figures of other news"
+    more = "" if rate_draws else "; after a run with --limit 20 it is by your own"
+    say(f"  {cost_text} ({basis}{more}){answered_text}")
+    prices = [_price(use.settings, terms) for use in plan.uses]
+    is_free = all(price is not None and not (price.read or price.written) for price in prices)
+    terms.agree(left_cost, is_free, say)
+
+
+def _merged(tasks: Sequence[TaskEstimate]) -> list[TaskEstimate]:
+    """One estimate a task: several filters may judge."""
+    by_task: dict[str, TaskEstimate] = {}
+    for entry in tasks:
+        earlier = by_task.get(entry.task)
+        if earlier is None:
+            by_task[entry.task] = entry
+            continue
+        by_task[entry.task] = TaskEstimate(
+            entry.task,
+            earlier.calls + entry.calls,
+            earlier.tokens_read + entry.tokens_read,
+            earlier.tokens_written + entry.tokens_written,
+            total([earlier.cost, entry.cost]),
+        )
+    return list(by_task.values())
+
+
+def _answered(models: Sequence[CachedModel]) -> tuple[int, float]:
+    """The calls of earlier runs and what they cost, of different models."""
+    calls, cost = 0, 0.0
+    for model in {model.path: model for model in models}.values():
+        for task_cost in model.earlier_costs.values():
+            calls += task_cost.calls
+            if model.price is not None:
+                cost += model.price.of(task_cost.tokens_read, task_cost.tokens_written)
+    return calls, cost
+
+
+def report(
+    plan: RunPlan, models: Sequence[CachedModel], row_count: int, terms: Terms, say: Say
+) -> None:
+    """Say what the models cost in this run and with earlier ones, and what would be cheaper."""
+    calls = sum(model.misses for model in models)
+    tokens_read = sum(model.usage.tokens_read for model in models)
+    tokens_written = sum(model.usage.tokens_written for model in models)
+    cost = total([model.cost() for model in models])
+    _, earlier_cost = _answered(models)
+    cost_text = f"  it cost {money(cost)}" if cost is not None else "  unknown price"
+    say(f"{cost_text}: {calls:,} calls, {tokens_read:,} tokens read, {tokens_written:,} written")
+    if cost is None or not (cost + earlier_cost):
+        return
+    whole_cost = cost + earlier_cost
+    earlier_text = f" with earlier runs {money(whole_cost)}," if earlier_cost else ""
+    if row_count:
+        say(f" {earlier_text} {money(whole_cost / row_count)} a row")
+    if suggestions := list(_cheaper(plan, models, whole_cost, terms)):
+        say(f"  cheaper: {'; '.join(suggestions)}")
+
+
+def _cheaper(
+    plan: RunPlan, models: Sequence[CachedModel], whole_cost: float, terms: Terms
+) -> Iterator[str]:
+    """What the same calls would cost otherwise, in words."""
+    if plan.uses[0].settings.backend == "openai":
+        batch_share = terms.prices.tables[0].batch
+        yield f"batch files (--backend batch) {money(whole_cost * batch_share)}"
+    writer_price = _price(plan.uses[0].settings, terms)
+    by_task = _costs_by_task(models)
+    if writer_price is not None:
+        for price in terms.prices.cheaper(writer_price):
+            costs = [
+                price.of(entry.tokens_read, entry.tokens_written) for entry in by_task.values()
+            ]
+            yield f"{price.model} {money(sum(costs))}"
+        task_costs = {
+            task: writer_price.of(entry.tokens_read, entry.tokens_written)
+            for task, entry in by_task.items()
+            if task != "writing"
+        }
+        if task_costs:
+            task = max(task_costs, key=lambda name: task_costs[name])
+            names = " and ".join(use.name for use in plan.uses if use.task == task)
+            yield f"without {names} {money(whole_cost - task_costs[task])}"
+
+
+def _costs_by_task(models: Sequence[CachedModel]) -> dict[str, TaskCost]:
+    """The calls and tokens of this run and earlier ones, by task."""
+    by_task: dict[str, TaskCost] = {}
+    earlier = [model.earlier_costs for model in {model.path: model for model in models}.values()]
+    for costs in (*earlier, *(model.costs for model in models)):
+        for task, entry in costs.items():
+            task_cost = by_task.setdefault(task, TaskCost())
+            task_cost.calls += entry.calls
+            task_cost.tokens_read += entry.tokens_read
+            task_cost.tokens_written += entry.tokens_written
+    return by_task
+
+
+def keep_rates(plan: RunPlan, models: Sequence[CachedModel], row_count: int) -> None:
+    """Keep the calls and tokens of each task for so many draws, cached answers among them."""
+    if plan.draw_count < _FEWEST_DRAWS:
+        return
+    prompt_counts: Counter[str] = Counter()
+    for model in models:
+        prompt_counts += model.prompt_counts
+    tasks: dict[str, list[float]] = {}
+    for task, entry in _costs_by_task(models).items():
+        calls = prompt_counts[task]
+        if calls and entry.calls:
+            share = calls / entry.calls
+            tasks[task] = [calls, entry.tokens_read * share, entry.tokens_written * share]
+    if "writing" not in tasks:
+        return  # answers of an older version, whose tokens nobody counted
+    rates = _read_rates(plan.answers)
+    rates[plan.key] = {"draws": plan.draw_count, "rows": row_count, "tasks": tasks}
+    with replacing(plan.answers / _RATES) as unfinished:
+        unfinished.write_text(json.dumps(rates, indent=1), "utf-8")
+
+
+def say_whole(
+    plan: RunPlan, draw_count: int, row_count: int, terms: Terms | None, say: Say
+) -> None:
+    """Say what all draws would take, by the limited run that has just ended."""
+    rows_each = row_count / plan.draw_count
+    whole_plan = replace(plan, draw_count=draw_count)
+    tasks, _ = estimate(whole_plan, terms or Terms(Prices.read()))
+    calls = sum(task.calls for task in tasks)
+    cost = total([task.cost for task in tasks])
+    cost_text = f" for {money(cost)}" if cost else ""
+    say(f"  the whole recipe, {draw_count:,} draws: about {calls:,.0f} calls{cost_text},")
+    say(f"  {draw_count * rows_each:,.0f} rows")
+
+
+def _read_rates(folder: Path) -> dict[str, Any]:
+    rates: dict[str, Any] = {}
+    with suppress(FileNotFoundError, ValueError):
+        rates = json.loads((folder / _RATES).read_text("utf-8"))
+    return rates
