@@ -16,6 +16,7 @@ from factdrift.builders.core.extensions import ExtensionPoint, OpenUnion
 from factdrift.filters.base import Filter
 from factdrift.filters.duplicate_question import DuplicateQuestion
 from factdrift.filters.entity_required import EntityRequired
+from factdrift.filters.fact_check import FactCheck
 from factdrift.filters.guess import Guess
 from factdrift.filters.known_before import KnownBefore
 from factdrift.filters.lm_judge import LMJudge, NewsAndUnique
@@ -46,6 +47,7 @@ FILTERS: Mapping[str, type[Filter]] = {
     "bounded_number": BoundedNumber,
     "entity_required": EntityRequired,
     "duplicate_question": DuplicateQuestion,
+    "fact_check": FactCheck,
     "search": SearchFinds,
     "known_before": KnownBefore,
     "news_and_unique": NewsAndUnique,

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.backends import AnyModel, CachedModel
+from factdrift.builders.generate.fact_check import AnswerFacts
 from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import Article, Question
@@ -75,6 +76,13 @@ class Search(Protocol):
         """Return the `k` best passages published on `until` or before, best first."""
 
 
+class FactSource(Protocol):
+    """What is known of answers; `builders.generate.fact_check.FactLookup` is one."""
+
+    def look_up(self, questions: Sequence[Question]) -> Sequence[AnswerFacts | None]:
+        """Return what timelines say about the answer of each question, None where nothing is."""
+
+
 class NameFinder(Protocol):
     """A finder of named entities, such as a spaCy pipeline."""
 
@@ -89,6 +97,7 @@ class FilterContext:
     answering: AnsweringModel | None = None
     search: Search | None = None
     names: NameFinder | None = None
+    facts: Annotated[FactSource | None, "timelines of a dump; not every recipe has one"] = None
     model: Annotated[Callable[[AnyModel], CachedModel] | None, "opens a language model, once"] = (
         None
     )
@@ -105,7 +114,7 @@ class FilterContext:
         return self.model(own_model) if self.model else None
 
 
-Need = Literal["answering", "search", "names", "model"]
+Need = Literal["answering", "search", "names", "model", "facts"]
 """The name of a resource that a filter may need: a field of `FilterContext`."""
 
 

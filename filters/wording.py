@@ -5,10 +5,10 @@ from typing import ClassVar, Literal
 
 from pydantic import PositiveInt, model_validator
 
-from factdrift.builders.text.en.answers import gives_answer_away
 from factdrift.builders.text.en.boilerplate import boilerplate_kind
 from factdrift.builders.text.en.question_form import malformation
 from factdrift.builders.text.en.questions import article_day_reason
+from factdrift.builders.text.en.same_answer import gives_answer_away
 from factdrift.builders.text.en.standalone import outside_reference, unresolved_pronoun
 from factdrift.builders.text.words import cuts_word, folded_tokens
 from factdrift.filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, drop_if

@@ -17,8 +17,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from factdrift.builders.facts.relations import NewsWording
+from factdrift.builders.facts.text_evidence import FactDates, FactPassage, fact_evidence
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.protocol import Query, Result
+from factdrift.builders.generate.questions import can_be_answer
 from factdrift.builders.rows import Article, Candidate, Draw, Question
 from factdrift.builders.text.dates import time_in_question
 from factdrift.filters import FILTERS
@@ -146,6 +149,27 @@ def _has_time(row: Row) -> str:
     return "time" if time_in_question(row["question"]) else "none"
 
 
+def _is_candidate(row: Row) -> str:
+    """`candidate` where the span of a sentence may be asked for."""
+    sentence = row["sentence"]
+    article = Article("a1", _ARTICLE_DAY, ("Headline", sentence), f"Headline\n{sentence}")
+    spans = {candidate.text for candidate in FINDER.find(article) if can_be_answer(candidate)}
+    return "candidate" if row["span"] in spans else "none"
+
+
+def _told_event(row: Row) -> str:
+    """`change` where a sentence tells that a fact about its two names began."""
+    sentence = row["sentence"]
+    starts = sentence.index(row["first name"]), sentence.index(row["second name"])
+    spans = tuple(
+        (start, start + len(row[column]))
+        for start, column in zip(starts, ("first name", "second name"), strict=True)
+    )
+    passage = FactPassage(sentence, names=cast(Any, spans))
+    wording = NewsWording(cues=tuple(row["words"].split()), changes=tuple(row["events"].split()))
+    return "change" if fact_evidence(passage, FactDates(None, None), wording).is_change else "none"
+
+
 class TestedFunction(NamedTuple):
     """A function with a table of its own, and the column that has its results."""
 
@@ -156,7 +180,10 @@ class TestedFunction(NamedTuple):
 FUNCTIONS: Mapping[str, TestedFunction] = {
     "tense": TestedFunction("expected question", _question_in_past),
     "office_holder_time": TestedFunction("expected end", _office_holder_time),
+    "tense-future": TestedFunction("expected question", _question_in_past),
     "time_in_question": TestedFunction("verdict", _has_time),
+    "answer_candidates": TestedFunction("verdict", _is_candidate),
+    "fact_events": TestedFunction("verdict", _told_event),
 }
 """Functions that filters and time specifications use, by the names of their tables."""
 

@@ -31,6 +31,8 @@ from factdrift.builders.text.en import (
     articles,
     boilerplate,
     question_form,
+    question_key,
+    same_answer,
     standalone,
     tense,
 )
@@ -359,8 +361,14 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "plain_marks": words.plain_marks,
     "bare_answer": answers.bare_answer,
     "names_answer": lambda text: answers.names_answer(text, "London buses", small=True),
-    "gives_answer_away": lambda text: answers.gives_answer_away(text, "Italy"),
-    "answer_key": answers.answer_key,
+    "gives_answer_away": lambda text: same_answer.gives_answer_away(text, "Italian PSG"),
+    "answer_key": same_answer.answer_key,
+    "question_key": question_key.question_key,
+    "plain_amounts": same_answer.plain_amounts,
+    "has_amount": same_answer.has_amount,
+    "contradict": lambda text: same_answer.contradict(text, "not guilty"),
+    "is_same_name": lambda text: same_answer.is_same_name(text, "Leeds United"),
+    "names_in_other_words": lambda text: same_answer.names_in_other_words(text, "PSG"),
     "takes_the": articles.takes_the,
     "opening_article": lambda text: articles.opening_article(text, text[: len(text) // 2]),
     "a_or_an": articles.a_or_an,
@@ -412,7 +420,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
 
 QUESTIONS = (
     *("time_in_question", "malformation", "unresolved_pronoun", "outside_reference"),
-    *("gives_answer_away", "names_answer", "article_day_reason"),
+    *("gives_answer_away", "names_answer", "names_in_other_words", "article_day_reason"),
 )
 LONGEST_TEXT: dict[str, int] = dict.fromkeys(QUESTIONS, 1000)
 """Bytes of the longest text of a function whose callers bound it: a question or its answer. What a

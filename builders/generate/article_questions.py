@@ -16,7 +16,7 @@ from factdrift.builders.generate.protocol import (
 )
 from factdrift.builders.generate.questions import STEP, Accept, GenerateSettings
 from factdrift.builders.rows import Article, Candidate, Draw, Dropped, Question
-from factdrift.builders.text.en.answers import gives_answer_away
+from factdrift.builders.text.en.same_answer import gives_answer_away
 from factdrift.builders.text.words import cuts_word, fold_without_marks
 
 _DRAWS_AT_ONCE = 1024

@@ -162,12 +162,12 @@ class StatedFacts:
         """Yield each article with the facts that its sentences state, in their order."""
         for batch in batches(articles, _ARTICLES_AT_ONCE):
             sentences = [news_sentences(article) for article in batch]
-            mentions = self.names.find(list(zip(batch, sentences, strict=True)))
+            mentions = self.names.find(sentences)
             item_pairs: set[tuple[str, str]] = set()
             for article_mentions in mentions:
                 for first_mention, second_mention in _mention_pairs(article_mentions):
                     item_pairs.update(product(first_mention.ids, second_mention.ids))
-            known_terms, relation_ids = self._read_terms(item_pairs)
+            known_terms, relation_ids = self.read_terms(item_pairs)
             for article, article_sentences, article_mentions in zip(
                 batch, sentences, mentions, strict=True
             ):
@@ -176,10 +176,10 @@ class StatedFacts:
                 )
                 yield article, list(facts), known_terms
 
-    def _read_terms(
+    def read_terms(
         self, item_pairs: set[tuple[str, str]]
     ) -> tuple[KnownTerms, dict[tuple[str, str], list[str]]]:
-        """The timelines around pairs of items, and the relations between the items of each."""
+        """Return the timelines around pairs of items, and the relations between those of each."""
         known_terms, relation_ids = KnownTerms(), dict[tuple[str, str], list[str]]()
         self._register("pairs", sorted(item_pairs), "subject_id", "object_id")
         self._db.execute(

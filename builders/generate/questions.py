@@ -25,9 +25,6 @@ _REQUESTS_AT_ONCE = 2048
 """Requests that are held in memory with their articles: a few tens of megabytes."""
 _SHARES: Mapping[AnswerType, int] = {"entity": 469, "phrase": 406, "date": 124}
 """Answer types of the paper's written questions, per mille (StreamingQA, appendix A.2)."""
-_RELATIVE_DATE = "RELATIVE"
-"""The label of dates that no question is asked for: `today` and `last week` mean nothing on another
-day."""
 _PRONOUNS = frozenset(
     "he him his she her they them their it its we us our i me my you your".split()
 )
@@ -126,7 +123,7 @@ def rank_candidates(
     # of equal spans, the first one of the article stays
     remaining: dict[tuple[AnswerType, str, int], Candidate] = {}
     for candidate in reversed(candidates):
-        if candidate.label != _RELATIVE_DATE and can_be_answer(candidate):
+        if can_be_answer(candidate):
             candidate_key = candidate.type, candidate.text.casefold(), candidate.sentence
             remaining[candidate_key] = candidate
     ranked: list[Candidate] = []
@@ -199,14 +196,14 @@ def _draw_type(
 def can_be_answer(candidate: Candidate) -> bool:
     """Whether a span can be an answer: no bare number, and no phrase that names nothing.
 
-    `10`, `in the past` and `around his throat` are none; `10 percent` and `in Grant Park` are.
+    `10`, `in the past` and `around his throat` are none; `$3 million` and `in Grant Park` are.
     """
     if candidate.type != "phrase":
         return True
     words = candidate.text.split()
     if _PRONOUNS & {word.lower() for word in words}:
         return False
-    has_name = any(word[0].isupper() or word[0].isdigit() for word in words)
+    has_name = any(word[0].isupper() or any(map(str.isdigit, word)) for word in words)
     return len(words) > 1 and (has_name or len(words) >= _LONG_PHRASE)
 
 

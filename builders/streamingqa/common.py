@@ -110,6 +110,14 @@ def toxicity_of(kept_item: KeptItem) -> ToxicityScores:
     return ToxicityScores()
 
 
+def aliases_of(kept_item: KeptItem) -> tuple[str, ...]:
+    """Return the further names of an item's answer that its filters know."""
+    aliases: dict[str, None] = {}
+    for verdict in kept_item.verdicts:
+        aliases |= dict.fromkeys(verdict.aliases)
+    return tuple(aliases)
+
+
 def passed_filters(kept_item: KeptItem, filters: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the filters that an item passed, without those that could not judge."""
     return tuple(name for name in filters if name not in kept_item.skipped)
@@ -121,12 +129,13 @@ def released_row(
     filters: tuple[str, ...],
     seed: int,
     answers: tuple[str, ...] | None = None,
+    aliases: tuple[str, ...] = (),
 ) -> rows.NewsQuestion:
     """Return the released row of a question that passed `filters`.
 
     `answers` are those of the annotators who wrote the question, which then stays as it is. A
     generated question has the answers that its timeline accepts, or else the span that it was made
-    for, and it may be given a time specification.
+    for, with those `aliases` that are no answer yet, and it may be given a time specification.
     """
     if answers is not None:
         timed_question = TimedQuestion(
@@ -142,6 +151,8 @@ def released_row(
         span_text = unicodedata.normalize("NFC", question.answer.text)
         accepted_answers = grounding.answers if grounding else (span_text,)
     further_answers = grounding.aliases if grounding else ()
+    if grounding is None:
+        further_answers = tuple(alias for alias in aliases if alias not in accepted_answers)
     subset = question.draw.subset if question.recent is not False else "past"
     answer_span = question.answer
     return rows.NewsQuestion(

@@ -10,9 +10,8 @@ from pydantic import Field
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict, replace_models
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
-from factdrift.builders.facts import steps as facts
-from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.generate.backends import AnyModel, Grounded
 from factdrift.builders.generate.questions import GenerateSettings
 from factdrift.builders.generate.recorded import Recorded
@@ -23,8 +22,9 @@ from factdrift.builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
 from factdrift.builders.streamingqa.common import QUESTIONS, merge_summaries, read_step_summary
 from factdrift.builders.streamingqa.corpus import SearchIndex
 from factdrift.builders.streamingqa.model_writer import ROWS_OF_DRAW, ModelWriter
+from factdrift.builders.streamingqa.news_facts import NewsFacts
 from factdrift.builders.streamingqa.question_filters import QuestionFilters
-from factdrift.builders.streamingqa.questions import NewsQuestions, StatedChoice
+from factdrift.builders.streamingqa.questions import NAME_MODEL, NewsQuestions, StatedChoice
 from factdrift.builders.streamingqa.stated import StatedQuestions
 from factdrift.builders.wmt import steps as news
 from factdrift.builders.wmt.dates import DateSettings
@@ -93,6 +93,7 @@ class StreamingQA(DatasetBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Build the configs `recent`, `past`, `all` and `eval_by_quarter`."""
+        self._refuse_without_writer(run)
         models = self.models()
         for model_settings in models.values():
             model_settings.check(offline=self.offline)
@@ -148,14 +149,17 @@ class StreamingQA(DatasetBuilder):
                 row_count=self.row_count,
                 offline=self.offline,
             )
-        any_search = any("search" in chosen_filter.resources() for chosen_filter in self.filters)
+        needs = frozenset[str]().union(
+            *(chosen_filter.resources() for chosen_filter in self.filters)
+        )
         return NewsQuestions(
             draws=draws,
             stated=self._stated(run, draws),
             writer=writer,
             filters=QuestionFilters(
                 filters=self.filters,
-                index=SearchIndex(articles=articles) if any_search else None,
+                index=SearchIndex(articles=articles) if "search" in needs else None,
+                news_facts=NewsFacts.of_run(run) if "facts" in needs else None,
                 writer=self.generate.model,
                 seed=run.seed,
                 offline=self.offline,
@@ -166,25 +170,16 @@ class StreamingQA(DatasetBuilder):
 
     def _stated(self, run: Run, draws: news.QuestionDates) -> StatedChoice | None:
         """Return the step for questions without a language model, or None if there is none."""
-        backend = self.generate.backend
-        if not isinstance(backend, Grounded) or "dump" not in run.inputs:
+        backend, news_facts = self.generate.backend, NewsFacts.of_run(run)
+        if not isinstance(backend, Grounded) or news_facts is None:
             return None
-        news_wordings: dict[str, NewsWording] = {}
-        news_relations = {}
-        for relation_id, relation in facts.all_relations(run).whole().items():
-            if relation.news is not None:
-                news_relations[relation_id] = relation
-                news_wordings[relation_id] = relation.news
-        if not news_relations:
-            return None
-        facts_step = facts.facts_step(run, "dump", news_relations)
-        questions = StatedQuestions(
-            draws=draws,
-            facts=facts_step,
-            timelines=facts.timelines_step(facts_step, news_relations),
-            relations=news_wordings,
-        )
+        questions = StatedQuestions(draws=draws, news_facts=news_facts)
         return StatedChoice(questions=questions, share=backend.share, draw_cap=self.generate.kept)
+
+    def _refuse_without_writer(self, run: Run) -> None:
+        """Raise a `UserError` where the recipe would give no row: nothing writes questions."""
+        if self.generate.model is None and not {"dump", "gold"} & run.inputs.keys():
+            raise UserError("nothing writes questions: the recipe names no model", hint=NAME_MODEL)
 
     def _annotated(
         self, run: Run, questions: NewsQuestions, draws: news.QuestionDates

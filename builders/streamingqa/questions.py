@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.schema import typed_rows, write_sorted
@@ -16,6 +17,7 @@ from factdrift.builders.generate.selection import select_questions
 from factdrift.builders.streamingqa.common import (
     ORDER,
     QUESTIONS,
+    aliases_of,
     draws_by_article,
     format_cost,
     passed_filters,
@@ -41,6 +43,12 @@ from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import QuestionDates
 from factdrift.filters.base import QuestionItem
 from factdrift.filters.run import FilterRun
+
+NAME_MODEL = (
+    "name a model that writes: --model NAME, with --base-url where it is not the vendor's; in a "
+    "recipe `generate: {backend: {backend: openai, model: NAME}}` (see streamingqa-lm.yaml)"
+)
+"""The way out for who has no writer."""
 
 
 class StatedChoice(Strict):
@@ -117,7 +125,7 @@ class NewsQuestions(Step):
         if started_filters.models:
             workspace.say(f"  models of filters: {format_cost(started_filters.models)}")
         if writing is not None:
-            self._report(workspace, writing, started_filters, row_count)
+            self._report(workspace, writing, started_filters, row_count, len(kept_rows))
         draw_count = sum(map(len, draws_by_article(workspace, self.draws).values()))
         row_text = f"  {len(kept_rows):,} rows of {draw_count:,} draws"
         workspace.say(f"{row_text}; more draws (`dates`) give more rows")
@@ -133,6 +141,7 @@ class NewsQuestions(Step):
             draw_count=writing.asked_draws or writing.expected_draws,
             articles_path=workspace.folder(self.draws.articles) / "articles.parquet",
             answers=workspace.work("answers"),
+            run_key=self.key,
         )
 
     def _report(
@@ -141,6 +150,7 @@ class NewsQuestions(Step):
         writing: StartedWriter,
         started_filters: StartedFilters,
         row_count: int,
+        released_count: int,
     ) -> None:
         """Say what the models cost, what is cheaper, and what a limited run says of the whole."""
         say, plan = workspace.say, self._plan(workspace, writing)
@@ -148,7 +158,7 @@ class NewsQuestions(Step):
         keep_rates(plan, models, row_count)
         terms = current_terms()
         if terms is not None:
-            report(plan, models, row_count, terms, say)
+            report(plan, models, row_count if self.limit else released_count, terms, say)
         wanted = self.writer.row_count if self.writer else None
         if wanted and row_count < wanted:
             say(f"  {row_count:,} of {wanted:,} rows: these news have no more draws")
@@ -182,7 +192,9 @@ class NewsQuestions(Step):
                     dropped_rows.append(outcome)
                     continue
                 filters = passed_filters(outcome, self.filters.names)
-                yield released_row(outcome.item.question, toxicity_of(outcome), filters, self.seed)
+                question, scores = outcome.item.question, toxicity_of(outcome)
+                aliases = aliases_of(outcome)
+                yield released_row(question, scores, filters, self.seed, aliases=aliases)
 
     def _filter_uses(self) -> list[ModelUse]:
         """The uses of models by filters."""
@@ -213,6 +225,13 @@ class NewsQuestions(Step):
             passing_questions, self.seed, self.stated.draw_cap, self.stated.share
         )
         dropped_rows += unchosen
+        if not candidates and self.writer is None:
+            article_count = len(draws_by_article(workspace, self.draws))
+            text = f"no event of the dump's facts is reported by {article_count:,} drawn articles"
+            raise UserError(text, hint=NAME_MODEL)
+        workspace.say(
+            f"  {len(chosen):,} questions about events of facts: without a model news gives few"
+        )
         outcome_counts["questions that could be asked"] += len(passing_questions)
         outcome_counts["question"] += len(chosen)
         return chosen

@@ -20,6 +20,8 @@ from factdrift.builders.generate.protocol import Style
 from factdrift.filters.base import Filter
 
 _RATES = "rates.json"
+_BEGUN = "begun.json"
+"""The runs that have not ended, with what their models had been asked before they began."""
 _CHARACTERS_OF_TOKEN = 4.4
 """Characters of English news that are one token, in tokenizers of 100,000 and more entries."""
 _CHARACTERS_OF_SENTENCE = 115
@@ -80,6 +82,8 @@ class RunPlan:
     articles_path: Path
     answers: Path
     """The folder of the answers, with the rates of earlier runs."""
+    run_key: str
+    """What tells this release from others by the same models: a killed run goes on with it."""
 
     @property
     def key(self) -> str:
@@ -162,7 +166,8 @@ def announce(plan: RunPlan, models: Sequence[CachedModel], terms: Terms, say: Sa
     """
     tasks, rate_draws = estimate(plan, terms)
     calls = sum(task.calls for task in tasks)
-    answered_calls, answered_cost = _answered(models)
+    _begin(plan, models)
+    answered_calls, answered_cost = _answered(plan, models)
     parts = ", ".join(f"{task.calls:,.0f} {task.task}" for task in _merged(tasks))
     read, written = (
         sum(task.tokens_read for task in tasks),
@@ -202,26 +207,58 @@ def _merged(tasks: Sequence[TaskEstimate]) -> list[TaskEstimate]:
     return list(by_task.values())
 
 
-def _answered(models: Sequence[CachedModel]) -> tuple[int, float]:
-    """The calls of earlier runs and what they cost, of different models."""
+def _begin(plan: RunPlan, models: Sequence[CachedModel]) -> None:
+    """Note what the models had been asked when this release was begun, unless that is noted."""
+    begun = _read_state(plan.answers / _BEGUN)
+    if plan.run_key not in begun:
+        begun[plan.run_key] = {path.name: _sums(model) for path, model in _by_path(models).items()}
+        _write_state(plan.answers / _BEGUN, begun)
+
+
+def _end(plan: RunPlan) -> None:
+    begun = _read_state(plan.answers / _BEGUN)
+    if begun.pop(plan.run_key, None) is not None:
+        _write_state(plan.answers / _BEGUN, begun)
+
+
+def _by_path(models: Sequence[CachedModel]) -> dict[Path, CachedModel]:
+    """The models by the file of their answers: a writer that judges, too, is one."""
+    return {model.path: model for model in models}
+
+
+def _sums(model: CachedModel) -> list[int]:
+    """The calls, tokens read and tokens written of a model before this run."""
+    entries = list(model.earlier_costs.values())
+    tokens_read = sum(entry.tokens_read for entry in entries)
+    tokens_written = sum(entry.tokens_written for entry in entries)
+    return [sum(entry.calls for entry in entries), tokens_read, tokens_written]
+
+
+def _answered(plan: RunPlan, models: Sequence[CachedModel]) -> tuple[int, float]:
+    """The calls of earlier runs of the same release, which did not end, and what they cost."""
+    begun = _read_state(plan.answers / _BEGUN).get(plan.run_key, {})
     calls, cost = 0, 0.0
-    for model in {model.path: model for model in models}.values():
-        for task_cost in model.earlier_costs.values():
-            calls += task_cost.calls
-            if model.price is not None:
-                cost += model.price.of(task_cost.tokens_read, task_cost.tokens_written)
+    for path, model in _by_path(models).items():
+        if path.name in begun:
+            sums = [now - then for now, then in zip(_sums(model), begun[path.name], strict=True)]
+            calls += sums[0]
+            cost += model.price.of(*sums[1:]) if model.price else 0
     return calls, cost
 
 
 def report(
     plan: RunPlan, models: Sequence[CachedModel], row_count: int, terms: Terms, say: Say
 ) -> None:
-    """Say what the models cost in this run and with earlier ones, and what would be cheaper."""
+    """Say what the models cost in this run and with earlier ones, and what would be cheaper.
+
+    Earlier ones are those of the same release, which were stopped.
+    """
     calls = sum(model.misses for model in models)
     tokens_read = sum(model.usage.tokens_read for model in models)
     tokens_written = sum(model.usage.tokens_written for model in models)
     cost = total([model.cost() for model in models])
-    _, earlier_cost = _answered(models)
+    _, earlier_cost = _answered(plan, models)
+    _end(plan)
     cost_text = f"  it cost {money(cost)}" if cost is not None else "  unknown price"
     say(f"{cost_text}: {calls:,} calls, {tokens_read:,} tokens read, {tokens_written:,} written")
     if cost is None or not (cost + earlier_cost):
@@ -245,10 +282,8 @@ def _cheaper(
     by_task = _costs_by_task(models)
     if writer_price is not None:
         for price in terms.prices.cheaper(writer_price):
-            costs = [
-                price.of(entry.tokens_read, entry.tokens_written) for entry in by_task.values()
-            ]
-            yield f"{price.model} {money(sum(costs))}"
+            share = _cost_of(by_task, price) / (_cost_of(by_task, writer_price) or 1)
+            yield f"{price.model} {money(whole_cost * share)}"
         task_costs = {
             task: writer_price.of(entry.tokens_read, entry.tokens_written)
             for task, entry in by_task.items()
@@ -257,13 +292,18 @@ def _cheaper(
         if task_costs:
             task = max(task_costs, key=lambda name: task_costs[name])
             names = " and ".join(use.name for use in plan.uses if use.task == task)
-            yield f"without {names} {money(whole_cost - task_costs[task])}"
+            share = task_costs[task] / (_cost_of(by_task, writer_price) or 1)
+            yield f"without {names} {money(whole_cost * (1 - share))}"
+
+
+def _cost_of(by_task: Mapping[str, TaskCost], price: Price) -> float:
+    return sum(price.of(entry.tokens_read, entry.tokens_written) for entry in by_task.values())
 
 
 def _costs_by_task(models: Sequence[CachedModel]) -> dict[str, TaskCost]:
     """The calls and tokens of this run and earlier ones, by task."""
     by_task: dict[str, TaskCost] = {}
-    earlier = [model.earlier_costs for model in {model.path: model for model in models}.values()]
+    earlier = [model.earlier_costs for model in _by_path(models).values()]
     for costs in (*earlier, *(model.costs for model in models)):
         for task, entry in costs.items():
             task_cost = by_task.setdefault(task, TaskCost())
@@ -290,8 +330,7 @@ def keep_rates(plan: RunPlan, models: Sequence[CachedModel], row_count: int) -> 
         return  # answers of an older version, whose tokens nobody counted
     rates = _read_rates(plan.answers)
     rates[plan.key] = {"draws": plan.draw_count, "rows": row_count, "tasks": tasks}
-    with replacing(plan.answers / _RATES) as unfinished:
-        unfinished.write_text(json.dumps(rates, indent=1), "utf-8")
+    _write_state(plan.answers / _RATES, rates)
 
 
 def say_whole(
@@ -309,7 +348,16 @@ def say_whole(
 
 
 def _read_rates(folder: Path) -> dict[str, Any]:
-    rates: dict[str, Any] = {}
+    return _read_state(folder / _RATES)
+
+
+def _read_state(path: Path) -> dict[str, Any]:
+    state: dict[str, Any] = {}
     with suppress(FileNotFoundError, ValueError):
-        rates = json.loads((folder / _RATES).read_text("utf-8"))
-    return rates
+        state = json.loads(path.read_text("utf-8"))
+    return state
+
+
+def _write_state(path: Path, state: Mapping[str, Any]) -> None:
+    with replacing(path) as unfinished:
+        unfinished.write_text(json.dumps(state, indent=1), "utf-8")
