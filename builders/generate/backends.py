@@ -209,7 +209,7 @@ class CachedModel(PromptedModel):
         self._ledger.keep(key, f"{task} {read} {written}")
         self.costs.setdefault(task, TaskCost()).add(read, written)
         if self.terms is not None and self.price is not None:
-            self.terms.spend(self.price.of(read, written), self.concurrency - 1)
+            self.terms.spend(self.price.of(read, written), self.concurrency)
 
     def cost(self) -> float | None:
         """Return what this run has cost so far in USD, or None where the price is not known."""

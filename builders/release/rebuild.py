@@ -60,7 +60,7 @@ def rebuild_release(release_folder: Path, options: ReleaseOptions) -> list[str]:
         rebuild=original_manifest.rebuild,
         limit=limit,
         rows=rows,
-        model=_model(original_manifest.rebuild),
+        model=model_of(original_manifest.rebuild),
     )
     with keys.withheld():
         published_release = release_all([recipe_path], rebuild_options)[0]
@@ -73,7 +73,7 @@ def _number_after(option: str, command: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _model(command: str) -> ModelSettings | None:
+def model_of(command: str) -> ModelSettings | None:
     """The model that a command names; None where it is the recipe's."""
     words = shlex.split(command)
     values: dict[str, str] = {}

@@ -248,7 +248,7 @@ def rebuild_command(recipe_path: Path, recipe: Recipe, options: ReleaseOptions) 
     if options.snapshot:
         command_words += ["--snapshot-date", options.snapshot]
     if options.model is not None:
-        command_words += _model_words(options.model)
+        command_words += model_words(options.model)
     for name, number in (("limit", options.limit), ("rows", options.rows)):
         if number:
             command_words += [f"--{name}", str(number)]
@@ -280,7 +280,7 @@ def named_model(backend: str, values: Mapping[str, object]) -> ModelSettings:
         raise UserError(f"--{name.replace('_', '-')}: {first_error['msg']}") from None
 
 
-def _model_words(settings: ModelSettings) -> list[str]:
+def model_words(settings: ModelSettings) -> list[str]:
     """The options that name a model; a folder goes without the path to it."""
     values = settings.model_dump(mode="json", include=set(MODEL_OPTIONS))
     model_words = ["--backend", settings.backend]
