@@ -11,6 +11,7 @@ from factdrift.filters.base import (
     FilterVerdict,
     Items,
     ModelFilter,
+    QuestionItem,
     Verdicts,
     queries_of,
 )
@@ -45,7 +46,9 @@ class LMJudge(ModelFilter):
         """Drop what the model rejects, and what it gives no clear verdict on."""
         judging_model = self.open_model(context)
         results = judging_model.judge(queries_of(items)) if items else []
-        return [_verdict(result, _REASONS) for result in results]
+        return [
+            _verdict(result, _REASONS, item) for result, item in zip(results, items, strict=True)
+        ]
 
 
 class NewsAndUnique(ModelFilter):
@@ -68,11 +71,14 @@ class NewsAndUnique(ModelFilter):
         """Drop what the model rejects, and what it gives no clear verdict on."""
         judging_model = self.open_model(context)
         results = judging_model.judge_news(queries_of(items)) if items else []
-        return [_verdict(result, _NEWS_REASONS) for result in results]
+        return [
+            _verdict(result, _NEWS_REASONS, item)
+            for result, item in zip(results, items, strict=True)
+        ]
 
 
-def _verdict(result: Result, reasons: Mapping[str, str]) -> FilterVerdict:
-    """The verdict for what a judge said; `detail` has the judge's own reason where it gave one.
+def _verdict(result: Result, reasons: Mapping[str, str], item: QuestionItem) -> FilterVerdict:
+    """The verdict for what a judge said; `detail` has the judge's own reason where there is one.
 
     What waits in a batch file is kept, so that the filters behind ask about it in the same round.
     """
@@ -80,4 +86,6 @@ def _verdict(result: Result, reasons: Mapping[str, str]) -> FilterVerdict:
         return KEEP
     if result.text is None:
         return FilterVerdict(False, "no_verdict", detail=result.detail or result.reason)
-    return FilterVerdict(False, reasons[result.text], detail=result.detail)
+    question = item.question.question
+    detail = f"{result.detail} {question}" if result.detail else question
+    return FilterVerdict(False, reasons[result.text], detail=detail)

@@ -79,5 +79,5 @@ def test_a_score_is_the_share_of_words() -> None:
     ],
 )
 def test_what_a_judge_says(said: Result, reason: str | None) -> None:
-    verdict = _verdict(said, _REASONS)
+    verdict = _verdict(said, _REASONS, item())
     assert (verdict.keep, verdict.reason) == (reason is None, reason or "")

@@ -189,11 +189,7 @@ def parse_verdict(model_text: str, points: Sequence[str] = VERDICTS) -> Result:
     verdict_text = strip_reasoning(model_text)
     json_data = first_json(verdict_text)
     if isinstance(json_data, dict) and any(point in json_data for point in points):
-        failed_points = [
-            point for point in points if json_data.get(point) in (False, "no", "false", "No")
-        ]
-        explanation = str(json_data.get("reason") or "")[:_LONGEST] or None
-        return Result(f"no: {failed_points[0]}" if failed_points else YES, detail=explanation)
+        return _verdict_of(json_data, points)
     first_line = _bare(verdict_text.partition("\n")[0]).casefold()
     if first_line.startswith("yes"):
         return Result(YES)
@@ -202,6 +198,15 @@ def parse_verdict(model_text: str, points: Sequence[str] = VERDICTS) -> Result:
         failed = [point for point in points if point in line_words] or list(points[:1])
         return Result(f"no: {failed[0]}")
     return Result(None, "empty" if not first_line else "no_verdict", verdict_text[:80] or None)
+
+
+def _verdict_of(json_data: Mapping[str, Any], points: Sequence[str]) -> Result:
+    """The verdict in a judge's JSON, with the judge's own reason."""
+    explanation = str(json_data.get("reason") or "")[:_LONGEST] or None
+    for point in points:
+        if json_data.get(point) in (False, "no", "false", "No"):
+            return Result(f"no: {point}", detail=explanation)
+    return Result(YES, detail=explanation)
 
 
 def parse_pairs(model_text: str, prompts: Prompts) -> Result:

@@ -146,13 +146,12 @@ def released_row(
     else:
         timed_question = add_time_spec(question, seed)
     grounding = question.grounding
-    accepted_answers = answers
-    if accepted_answers is None:
-        span_text = unicodedata.normalize("NFC", question.answer.text)
-        accepted_answers = grounding.answers if grounding else (span_text,)
-    further_answers = grounding.aliases if grounding else ()
-    if grounding is None:
-        further_answers = tuple(alias for alias in aliases if alias not in accepted_answers)
+    accepted_answers, further_answers = answers or (), aliases
+    if answers is None:
+        accepted_answers = (unicodedata.normalize("NFC", question.answer.text),)
+        if grounding is not None:
+            accepted_answers, further_answers = grounding.answers, grounding.aliases
+    further_answers = tuple(alias for alias in further_answers if alias not in accepted_answers)
     subset = question.draw.subset if question.recent is not False else "past"
     answer_span = question.answer
     return rows.NewsQuestion(
