@@ -20,7 +20,7 @@ from factdrift.builders.core.files import is_pipe, refusal, resource
 from factdrift.builders.core.inputs import INPUTS, with_inputs, without_day, words
 from factdrift.builders.core.progress import echo, say
 from factdrift.scoring import commands as scoring
-from factdrift.scoring.export import FormatName
+from factdrift.scoring.export import FormatName, IdForm
 
 if TYPE_CHECKING:
     from factdrift.builders.generate.prompts import ModelSettings
@@ -625,11 +625,14 @@ def export(
     passages: Annotated[
         Path | None, Option("--corpus", help="The text of news: a folder of corpus.")
     ] = None,
+    ids: Annotated[
+        IdForm, Option(help="streamingqa: original (eval-0, eval-1, …) or the ids of the rows.")
+    ] = "original",
 ) -> None:
     """Write a release as the files of an original dataset, for the code that reads these."""
     from factdrift.scoring.export import export_release
 
-    export_release(folder, name, to, say, passages)
+    export_release(folder, name, to, say, passages, ids)
 
 
 @command()

@@ -151,23 +151,31 @@ def _has_time(row: Row) -> str:
 
 def _is_candidate(row: Row) -> str:
     """`candidate` where the span of a sentence may be asked for."""
-    sentence = row["sentence"]
-    article = Article("a1", _ARTICLE_DAY, ("Headline", sentence), f"Headline\n{sentence}")
-    spans = {candidate.text for candidate in FINDER.find(article) if can_be_answer(candidate)}
-    return "candidate" if row["span"] in spans else "none"
+    news_sentence = row["sentence"]
+    article = Article("a1", _ARTICLE_DAY, ("Headline", news_sentence), f"Headline\n{news_sentence}")
+    candidate_texts = {
+        candidate.text for candidate in FINDER.find(article) if can_be_answer(candidate)
+    }
+    return "candidate" if row["span"] in candidate_texts else "none"
 
 
 def _told_event(row: Row) -> str:
     """`change` where a sentence tells that a fact about its two names began."""
-    sentence = row["sentence"]
-    starts = sentence.index(row["first name"]), sentence.index(row["second name"])
-    spans = tuple(
-        (start, start + len(row[column]))
-        for start, column in zip(starts, ("first name", "second name"), strict=True)
+    news_sentence = row["sentence"]
+    name_starts = news_sentence.index(row["first name"]), news_sentence.index(row["second name"])
+    name_spans = tuple(
+        (name_start, name_start + len(row[column]))
+        for name_start, column in zip(name_starts, ("first name", "second name"), strict=True)
     )
-    passage = FactPassage(sentence, names=cast(Any, spans))
-    wording = NewsWording(cues=tuple(row["words"].split()), changes=tuple(row["events"].split()))
-    return "change" if fact_evidence(passage, FactDates(None, None), wording).is_change else "none"
+    fact_passage = FactPassage(news_sentence, names=cast(Any, name_spans))
+    news_wording = NewsWording(
+        cues=tuple(row["words"].split()), changes=tuple(row["events"].split())
+    )
+    return (
+        "change"
+        if fact_evidence(fact_passage, FactDates(None, None), news_wording).is_change
+        else "none"
+    )
 
 
 class TestedFunction(NamedTuple):

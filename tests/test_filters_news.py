@@ -26,43 +26,51 @@ def outcomes(
     model_filter: ModelFilter, reply: str, folder: Path, cutoff: date | None = None, **fields: Any
 ) -> tuple[list[Any], list[str], list[str]]:
     """What becomes of one item, what is said, and the prompts of all calls."""
-    prompts: list[str] = []
-    notes: list[str] = []
+    prompt_texts: list[str] = []
+    said_notes: list[str] = []
 
-    def answer(_: object, body: Any) -> tuple[int, object]:
-        prompts.append(body["messages"][0]["content"])
+    def answer_call(_: object, request_body: Any) -> tuple[int, object]:
+        prompt_texts.append(request_body["messages"][0]["content"])
         return 200, chat_reply(reply)
 
-    with serve_json(answer) as address:
-        settings = OpenAI(base_url=address, model="m", stop_after=0, cutoff=cutoff)
+    with serve_json(answer_call) as address:
+        server_settings = OpenAI(base_url=address, model="m", stop_after=0, cutoff=cutoff)
 
         def opened(own_settings: AnyModel) -> CachedModel:
             return open_model(own_settings, 7, folder)
 
-        context = FilterContext(model=opened, answering=opened(settings), say=notes.append)
-        questions = [item("Who won the vote in Lima?", **fields)]
-        return list(FilterRun([model_filter], context).run(questions)), notes, prompts
+        filter_context = FilterContext(
+            model=opened, answering=opened(server_settings), say=said_notes.append
+        )
+        filter_items = [item("Who won the vote in Lima?", **fields)]
+        return (
+            list(FilterRun([model_filter], filter_context).run(filter_items)),
+            said_notes,
+            prompt_texts,
+        )
 
 
 @pytest.mark.parametrize(("reply", "reason"), CASES["news_and_unique"])
 def test_news_and_unique(reply: str, reason: str, tmp_path: Path) -> None:
-    ((outcome,), notes, prompts) = outcomes(NewsAndUnique(), reply, tmp_path)
+    ((outcome,), said_notes, prompt_texts) = outcomes(NewsAndUnique(), reply, tmp_path)
     assert (outcome.reason if reason else isinstance(outcome, KeptItem) and "") == reason
-    assert not notes and len(prompts) == 1
-    shown = prompts[0].rpartition("Article of Tuesday, 1 May 2012")[2]
-    assert "Answer: Ivo Josipović" in shown and "Who won the vote in Lima?" in shown
+    assert not said_notes and len(prompt_texts) == 1
+    shown_part = prompt_texts[0].rpartition("Article of Tuesday, 1 May 2012")[2]
+    assert "Answer: Ivo Josipović" in shown_part and "Who won the vote in Lima?" in shown_part
 
 
 @pytest.mark.parametrize(("answer", "kind", "guess", "reason"), CASES["guess"])
 def test_guess(answer: str, kind: str, guess: str, reason: str, tmp_path: Path) -> None:
-    reply = json.dumps({"answer": guess})
+    reply_text = json.dumps({"answer": guess})
     cutoff = date(2012, 4, 30)
-    ((outcome,), notes, prompts) = outcomes(
-        Guess(), reply, tmp_path, cutoff, answer=answer, kind=kind
+    ((outcome,), said_notes, prompt_texts) = outcomes(
+        Guess(), reply_text, tmp_path, cutoff, answer=answer, kind=kind
     )
     assert (outcome.reason if reason else isinstance(outcome, KeptItem) and "") == reason
-    assert not notes and len(prompts) == 1
-    assert answer not in prompts[0] and "It says" not in prompts[0], "the article is not shown"
+    assert not said_notes and len(prompt_texts) == 1
+    assert answer not in prompt_texts[0] and "It says" not in prompt_texts[0], (
+        "the article is not shown"
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,6 +79,6 @@ def test_guess(answer: str, kind: str, guess: str, reason: str, tmp_path: Path) 
 def test_a_model_that_knows_the_news_is_not_asked(
     cutoff: date | None, note: str, tmp_path: Path
 ) -> None:
-    ((outcome,), notes, prompts) = outcomes(Guess(), "x", tmp_path, cutoff)
+    ((outcome,), said_notes, prompt_texts) = outcomes(Guess(), "x", tmp_path, cutoff)
     assert isinstance(outcome, KeptItem) and outcome.skipped == ("guess",)
-    assert len(notes) == 1 and note in notes[0] and not prompts
+    assert len(said_notes) == 1 and note in said_notes[0] and not prompt_texts

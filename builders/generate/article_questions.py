@@ -85,7 +85,14 @@ class _DrawReading:
         reason = self._why_useless(pair, candidate, other_pairs)
         if reason is not None:
             return self._dropped(reason, pair)
-        question = Question(question_id, self.draw, pair.question, candidate, self.generator)
+        question = Question(
+            question_id,
+            self.draw,
+            pair.question,
+            candidate,
+            self.generator,
+            event_day=_event_day(pair.event_day),
+        )
         refused = self.accept(question, self.article)
         if refused is None:
             self.questions.append(question)

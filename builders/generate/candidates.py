@@ -25,6 +25,10 @@ _ENTITY_LABELS = frozenset(
 )
 _NAME_LABELS = _ENTITY_LABELS | {"NORP"}
 """The labels of names; peoples and religions (NORP) are names, but answer nothing."""
+_TIMES = frozenset(("DATE", "TIME"))
+"""The pipeline's labels of times."""
+_SHORTEST_NOUN = 3
+"""Letters of a noun that carries news, at least: shorter ones are abbreviations."""
 _JOINS_SENTENCES = word_set(
     "for_example for_instance in_fact in_addition in_general in_particular in_turn in_part "
     "of_course at_least at_most at_first at_last on_average for_now in_all in_total in_short "
@@ -80,6 +84,26 @@ class SpacyFinder:
                         )
                     )
         return candidates
+
+    def news_nouns(self, article: Article) -> list[tuple[int, int]]:
+        """Return the spans of common nouns that carry the news: those that the headline has too.
+
+        They are the nouns of the body whose base form stands in the headline; times are none.
+        """
+        line_starts = sentence_starts(article)
+        spans: list[tuple[int, int]] = []
+        with self.nlp.memory_zone():
+            headline, *body = self.nlp.pipe(article.sentences)
+            told = {token.lemma_.lower() for token in headline if token.is_alpha}
+            for line_start, parsed_line in zip(line_starts[1:], body, strict=True):
+                if not _tells_news(parsed_line):
+                    continue
+                for token in parsed_line:
+                    is_noun = token.tag_ in ("NN", "NNS") and token.ent_type_ not in _TIMES
+                    if is_noun and len(token) >= _SHORTEST_NOUN and token.lemma_.lower() in told:
+                        start = line_start + token.idx
+                        spans.append((start, start + len(token)))
+        return spans
 
     def names(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the named entities of each text, in order; dates and numbers are none."""

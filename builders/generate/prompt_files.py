@@ -32,14 +32,20 @@ _SLOTS: Mapping[Task, tuple[str, ...]] = {
     "guess": ("question",),
 }
 """The slots that the layout of each task must have, beside the days that it may have."""
+_MORE_SLOTS: Mapping[Task, tuple[str, ...]] = {"generate": ("sentence",)}
+"""Slots that the layout of a task may have besides."""
 # a slot that is filled: `<today>`, not `<tomorrow>`
-_SLOT = re.compile(r"<(article|date|today|when|most|answer|question)>")
+_SLOT = re.compile(r"<(article|sentence|date|today|when|most|answer|question)>")
 
 
 class PromptExample(Strict):
-    """One article with a question and its answer; `verdict` is the judge's answer about them."""
+    """One article with a question and its answer; `verdict` is the judge's answer about them.
+
+    `sentence` is the one of the article that holds the answer.
+    """
 
     article: str = ""
+    sentence: str = ""
     date: str
     today: str
     question: str
@@ -52,8 +58,8 @@ class Prompt(Strict):
 
     instruction: str = Field(description="what to do; stands first")
     layout: str = Field(
-        description="one example with slots <article>, <date>, <today>, <answer>, <question>; "
-        "what the model writes follows it"
+        description="one example with slots <article>, <date>, <today>, <answer>, <question>, and "
+        "<sentence> to write for a span; what the model writes follows it"
     )
     examples: tuple[PromptExample, ...] = ()
 
@@ -112,7 +118,7 @@ class Prompts(Strict):
         mistake_list: list[tuple[Loc, str]] = []
         for task, needed_slots in _SLOTS.items():
             if prompt := getattr(self, task):
-                known_slots = (*needed_slots, "date", "today")
+                known_slots = (*needed_slots, "date", "today", *_MORE_SLOTS.get(task, ()))
                 layout_slots = _ANY_SLOT.findall(prompt.layout)
                 task_mistakes = [
                     _no_slot(slot_name, known_slots)
@@ -221,7 +227,10 @@ def question_prompt(prompts: Prompts, request: Request, character_limit: int) ->
     slot_values = _values(
         request.article, request.question_day, request.candidate.sentence, character_limit
     )
-    return _whole(prompts, "generate", slot_values | {"answer": request.candidate.text})
+    sentence = request.article.sentences[request.candidate.sentence]
+    slot_values["sentence"] = unicodedata.normalize("NFC", sentence)
+    slot_values["answer"] = unicodedata.normalize("NFC", request.candidate.text)
+    return _whole(prompts, "generate", slot_values)
 
 
 def query_prompt(prompts: Prompts, task: Task, query: Query, character_limit: int) -> str:

@@ -13,6 +13,7 @@ from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.generate.backends import AnyModel, Grounded
+from factdrift.builders.generate.prompt_files import load_prompts
 from factdrift.builders.generate.questions import GenerateSettings
 from factdrift.builders.generate.recorded import Recorded
 from factdrift.builders.rows.gold import outcome_lines
@@ -177,9 +178,18 @@ class StreamingQA(DatasetBuilder):
         return StatedChoice(questions=questions, share=backend.share, draw_cap=self.generate.kept)
 
     def _refuse_without_writer(self, run: Run) -> None:
-        """Raise a `UserError` where the recipe would give no row: nothing writes questions."""
-        if self.generate.model is None and not {"dump", "gold"} & run.inputs.keys():
+        """Raise a `UserError` where nothing would write questions, or without its own prompt."""
+        writer = self.generate.model
+        if writer is None and not {"dump", "gold"} & run.inputs.keys():
             raise UserError("nothing writes questions: the recipe names no model", hint=NAME_MODEL)
+        own_prompts = load_prompts(writer.prompts) if writer and writer.prompts else None
+        if own_prompts and self.generate.style == "article" and own_prompts.article is None:
+            raise UserError(
+                "the file has no prompt `article` for the style `article`",
+                where=writer.prompts if writer else None,
+                hint="add one, as builders/generate/prompts/default.yaml has it, or name the style "
+                "`candidates`",
+            )
 
     def _annotated(
         self, run: Run, questions: NewsQuestions, draws: news.QuestionDates

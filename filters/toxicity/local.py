@@ -53,10 +53,10 @@ class Local(Strict):
     alone they say nothing bad, and an insult that holds one is still scored by its other words.
     So are names, where a text would go: the town of Fucking is one, `that Fucking idiot` is not.
 
-    The threshold is 0.50. On `calibration.yaml` and the sentences of `samples/news` the band rule
-    found it before `chief` was neutral, and finds 0.35 since, in bands of five rows: there three
-    more of 40 toxic questions go, and seven of 3,500 harmless sentences where at 0.50 none does.
-    `factdrift bands` sets it on your own rows.
+    The threshold is 0.50. From there on 33 of the 40 toxic questions of `calibration.yaml` go, and
+    19 of the 5,621 harmless sentences of `samples/news` (`the cause was bone cancer`). On both the
+    band rule finds 0.65, in bands of five rows, from where 31 and 6 go. `factdrift bands` sets it
+    on your own rows.
 
     `neutral`: words that are taken out before a text is scored.
     """

@@ -32,7 +32,9 @@ _OWN_ARTICLE = re.compile(
     r"|\bthis(?= (?:in|to|on|at|about|after|before|during|when|while|as)\b|[?,]|$)|\bthat(?=\?)",
 )
 _CONTEXT = re.compile(
-    rf"\b(?:the|this|that|these|those|such an?)(?: (?:other|local|new|whole))? "
+    # `that plan`, but not `said that people` or `said that victims`
+    r"\b(?:the|this|that(?! (?:\w+s|men|women|people|children|police)\b)|these|those|such an?)"
+    r"(?: (?:other|local|new|whole))? "
     r"(?![A-Z]\w*['’]s [A-Z])"
     rf"(?i:{'|'.join(sorted(word_set(_LISTS['of_the_article'])))})(?:'s|’s)?"
     r"(?! (?:of|who|whom|whose|that|which|called|named|between|against|from|to|known|on|at|by|into)"

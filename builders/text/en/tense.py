@@ -99,23 +99,25 @@ def _plan(word: Any, *, also_would: bool) -> list[Edit]:
     modals = _FUTURE | {"would"} if also_would else _FUTURE
     if word.lower_ not in modals or word.dep_ != "aux" or main_verb.dep_ != "ROOT":
         return []
-    infinitive = next(
-        (
-            token
-            for token in word.doc[word.i + 1 : main_verb.i + 1]
-            if token.lower_ == token.lemma_.lower()
-            and token.tag_.startswith("VB")
-            and main_verb in (token, token.head)
-        ),
-        None,
-    )
-    has_condition = any(token.lower_ in ("if", "unless") for token in word.doc)
+    infinitive = _infinitive_between(word, main_verb)
     if infinitive is None or (infinitive.lower_ == "have" and infinitive is not main_verb):
         return []
-    if word.lower_ == "would" and has_condition:
+    if word.lower_ == "would" and any(token.lower_ in ("if", "unless") for token in word.doc):
         return []
     was = "were" if _is_plural(main_verb) else "was"
     return [(*_span(word), was), (infinitive.idx, infinitive.idx, "going to ")]
+
+
+def _infinitive_between(modal: Any, main_verb: Any) -> Any:
+    """The verb right behind a modal: `be` in `will be sold`, `lead` in `will lead`; else None.
+
+    The small pipeline tags some infinitives as another form, so that the form itself is compared.
+    """
+    for token in modal.doc[modal.i + 1 : main_verb.i + 1]:
+        is_infinitive = token.tag_.startswith("VB") and token.lower_ == token.lemma_.lower()
+        if is_infinitive and main_verb in (token, token.head):
+            return token
+    return None
 
 
 _FUTURE = frozenset(("will", "wo", "shall", "'ll", "’ll"))
