@@ -164,29 +164,41 @@ def announce(plan: RunPlan, models: Sequence[CachedModel], terms: Terms, say: Sa
 
     `models` have the answers of earlier runs, which are not paid for again.
     """
-    tasks, rate_draws = estimate(plan, terms)
-    calls = sum(task.calls for task in tasks)
+    task_estimates, rate_draws = estimate(plan, terms)
     _begin(plan, models)
     answered_calls, answered_cost = _answered(plan, models)
-    parts = ", ".join(f"{task.calls:,.0f} {task.task}" for task in _merged(tasks))
-    read, written = (
-        sum(task.tokens_read for task in tasks),
-        sum(task.tokens_written for task in tasks),
-    )
-    say(f"  {plan.draw_count:,} draws: about {calls:,.0f} calls ({parts}),")
-    say(f"  {read / 1e6:,.2f} million tokens read and {written / 1e6:,.2f} million written")
-    for settings in {use.settings.model: use.settings for use in plan.uses}.values():
-        say(f"  {settings.model}: {_price(settings, terms) or 'unknown price'}")
-    whole_cost = total([task.cost for task in tasks])
-    left_cost = None if whole_cost is None else max(0.0, whole_cost - answered_cost)
-    cost_text = f"about {money(left_cost)}" if left_cost is not None else "unknown price"
+    for estimate_line in _estimate_lines(plan, task_estimates, terms):
+        say(estimate_line)
+    whole_cost = total([entry.cost for entry in task_estimates])
+    cost_left = None if whole_cost is None else max(0.0, whole_cost - answered_cost)
+    cost_text = "unknown price" if cost_left is None else f"about {money(cost_left)}"
+    basis_text = "by figures of other news; after a run with --limit 20 it is by your own"
+    if rate_draws:
+        basis_text = f"by your run of {rate_draws:,} draws"
     answered_text = f"; {answered_calls:,} calls are answered already" if answered_calls else ""
-    basis = f"by your run of {rate_draws:,} draws" if rate_draws else "by figures of other news"
-    more = "" if rate_draws else "; after a run with --limit 20 it is by your own"
-    say(f"  {cost_text} ({basis}{more}){answered_text}")
-    prices = [_price(use.settings, terms) for use in plan.uses]
-    is_free = all(price is not None and not (price.read or price.written) for price in prices)
-    terms.agree(left_cost, is_free, say)
+    say(f"  {cost_text} ({basis_text}){answered_text}")
+    terms.agree(cost_left, _is_free(plan, terms), say)
+
+
+def _estimate_lines(
+    plan: RunPlan, task_estimates: Sequence[TaskEstimate], terms: Terms
+) -> Iterator[str]:
+    """The calls, the tokens, and the price of each model."""
+    call_count = sum(entry.calls for entry in task_estimates)
+    merged_tasks = _merged(task_estimates)
+    task_texts = ", ".join(f"{entry.calls:,.0f} {entry.task}" for entry in merged_tasks)
+    tokens_read = sum(entry.tokens_read for entry in task_estimates) / 1e6
+    tokens_written = sum(entry.tokens_written for entry in task_estimates) / 1e6
+    yield f"  {plan.draw_count:,} draws: about {call_count:,.0f} calls ({task_texts}),"
+    yield f"  {tokens_read:,.2f} million tokens read and {tokens_written:,.2f} million written"
+    for settings in {use.settings.model: use.settings for use in plan.uses}.values():
+        yield f"  {settings.model}: {_price(settings, terms) or 'unknown price'}"
+
+
+def _is_free(plan: RunPlan, terms: Terms) -> bool:
+    """Whether every model is known to cost nothing."""
+    model_prices = [_price(use.settings, terms) for use in plan.uses]
+    return all(price is not None and not (price.read or price.written) for price in model_prices)
 
 
 def _merged(tasks: Sequence[TaskEstimate]) -> list[TaskEstimate]:
