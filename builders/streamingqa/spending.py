@@ -127,16 +127,22 @@ def estimate(plan: RunPlan, terms: Terms) -> tuple[list[TaskEstimate], int]:
 def _estimate_use(plan: RunPlan, index: int, terms: Terms) -> TaskEstimate:
     """Estimate one use by figures of a capable model on other news."""
     use = plan.uses[index]
-    calls: float = plan.draw_count
+    call_count: float = plan.draw_count
     if index == 0 and plan.style == "candidates":
-        calls *= plan.kept
+        call_count *= plan.kept
     elif index:
-        questions = _QUESTIONS_OF_DRAW if plan.style == "article" else 0.7 * plan.kept
-        calls *= questions * _KEPT_BY_FILTER ** (index - 1)
-    read = calls * _prompt_tokens(plan, use)
-    written = calls * (_WRITTEN[use.task] if index or plan.style == "article" else 25)
+        question_rate = _QUESTIONS_OF_DRAW if plan.style == "article" else 0.7 * plan.kept
+        call_count *= question_rate * _KEPT_BY_FILTER ** (index - 1)
+    tokens_read = call_count * _prompt_tokens(plan, use)
+    tokens_written = call_count * (_WRITTEN[use.task] if index or plan.style == "article" else 25)
     price = _price(use.settings, terms)
-    return TaskEstimate(use.task, calls, read, written, price.of(read, written) if price else None)
+    return TaskEstimate(
+        use.task,
+        call_count,
+        tokens_read,
+        tokens_written,
+        price.of(tokens_read, tokens_written) if price else None,
+    )
 
 
 def _prompt_tokens(plan: RunPlan, use: ModelUse) -> float:
@@ -248,14 +254,16 @@ def _sums(model: CachedModel) -> list[int]:
 
 def _answered(plan: RunPlan, models: Sequence[CachedModel]) -> tuple[int, float]:
     """The calls of earlier runs of the same release, which did not end, and what they cost."""
-    begun = _read_state(plan.answers / _BEGUN).get(plan.run_key, {})
-    calls, cost = 0, 0.0
+    begun_runs = _read_state(plan.answers / _BEGUN).get(plan.run_key, {})
+    call_count, earlier_cost = 0, 0.0
     for path, model in _by_path(models).items():
-        if path.name in begun:
-            sums = [now - then for now, then in zip(_sums(model), begun[path.name], strict=True)]
-            calls += sums[0]
-            cost += model.price.of(*sums[1:]) if model.price else 0
-    return calls, cost
+        if path.name in begun_runs:
+            new_sums = [
+                now - then for now, then in zip(_sums(model), begun_runs[path.name], strict=True)
+            ]
+            call_count += new_sums[0]
+            earlier_cost += model.price.of(*new_sums[1:]) if model.price else 0
+    return call_count, earlier_cost
 
 
 def report(
@@ -332,16 +340,20 @@ def keep_rates(plan: RunPlan, models: Sequence[CachedModel], row_count: int) -> 
     prompt_counts: Counter[str] = Counter()
     for model in models:
         prompt_counts += model.prompt_counts
-    tasks: dict[str, list[float]] = {}
-    for task, entry in _costs_by_task(models).items():
-        calls = prompt_counts[task]
-        if calls and entry.calls:
-            share = calls / entry.calls
-            tasks[task] = [calls, entry.tokens_read * share, entry.tokens_written * share]
-    if "writing" not in tasks:
+    task_rates: dict[str, list[float]] = {}
+    for task, task_cost in _costs_by_task(models).items():
+        call_count = prompt_counts[task]
+        if call_count and task_cost.calls:
+            call_share = call_count / task_cost.calls
+            task_rates[task] = [
+                call_count,
+                task_cost.tokens_read * call_share,
+                task_cost.tokens_written * call_share,
+            ]
+    if "writing" not in task_rates:
         return  # answers of an older version, whose tokens nobody counted
     rates = _read_rates(plan.answers)
-    rates[plan.key] = {"draws": plan.draw_count, "rows": row_count, "tasks": tasks}
+    rates[plan.key] = {"draws": plan.draw_count, "rows": row_count, "tasks": task_rates}
     _write_state(plan.answers / _RATES, rates)
 
 
@@ -351,11 +363,11 @@ def say_whole(
     """Say what all draws would take, by the limited run that has just ended."""
     rows_each = row_count / plan.draw_count
     whole_plan = replace(plan, draw_count=draw_count)
-    tasks, _ = estimate(whole_plan, terms or Terms(Prices.read()))
-    calls = sum(task.calls for task in tasks)
-    cost = total([task.cost for task in tasks])
-    cost_text = f" for {money(cost)}" if cost else ""
-    say(f"  the whole recipe, {draw_count:,} draws: about {calls:,.0f} calls{cost_text},")
+    task_estimates, _ = estimate(whole_plan, terms or Terms(Prices.read()))
+    call_count = sum(task.calls for task in task_estimates)
+    whole_cost = total([task.cost for task in task_estimates])
+    cost_text = f" for {money(whole_cost)}" if whole_cost else ""
+    say(f"  the whole recipe, {draw_count:,} draws: about {call_count:,.0f} calls{cost_text},")
     say(f"  {draw_count * rows_each:,.0f} rows")
 
 
