@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from factdrift.builders.core import duck
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.hashing import digest
 from factdrift.builders.core.steps import Say
@@ -183,6 +184,12 @@ def announce(plan: RunPlan, models: Sequence[CachedModel], terms: Terms, say: Sa
         basis_text = f"by your run of {rate_draws:,} draws"
     answered_text = f"; {answered_calls:,} calls are answered already" if answered_calls else ""
     say(f"  {cost_text} ({basis_text}){answered_text}")
+    if all(use.settings.backend == "batch" for use in plan.uses):
+        # files of calls cost nothing; who sends them agrees
+        if terms.budget is not None and cost_left is not None and cost_left > terms.budget:
+            hint = "ask for fewer rows, or give a higher --budget"
+            raise UserError(f"the batches would cost {money(cost_left)}", hint=hint)
+        return
     terms.agree(cost_left, _is_free(plan, terms), say)
 
 
