@@ -23,6 +23,7 @@ from factdrift.scoring import commands as scoring
 from factdrift.scoring.export import FormatName, IdForm
 
 if TYPE_CHECKING:
+    from factdrift.builders.generate.prompts import ModelSettings
     from factdrift.builders.wikidata.finish import MinedTables
     from factdrift.builders.wikidata.mine import DumpReader
     from factdrift.builders.wikidata.reader import Share
@@ -131,6 +132,42 @@ def release(
         int | None,
         Option(min=1, help="Generated questions at most: a few to look at before the whole."),
     ] = None,
+    model: Annotated[
+        str | None,
+        Option(help="The model that writes the questions and judges them: a name, or a folder."),
+    ] = None,
+    backend: Annotated[
+        str,
+        Option(
+            help="Where the model is: openai (any server of this protocol), batch (files for it), "
+            "transformers (this machine), or a package's."
+        ),
+    ] = "openai",
+    base_url: Annotated[
+        str | None,
+        Option(help="The server's address, up to /v1: http://localhost:11434/v1 for Ollama."),
+    ] = None,
+    key_variable: Annotated[
+        str | None,
+        Option(help="Environment variable with the server's key.", show_default="OPENAI_API_KEY"),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        Option(min=1, help="Rows that the model is to write, of all splits together."),
+    ] = None,
+    concurrency: Annotated[
+        int | None, Option(min=1, max=256, help="Calls of the server at a time.", show_default="4")
+    ] = None,
+    budget: Annotated[
+        float | None, Option(min=0, metavar="USD", help="Stop before the calls cost more.")
+    ] = None,
+    yes: Annotated[
+        bool, Option("--yes", help="Agree to what it will cost; nobody is asked.")
+    ] = False,
+    prices: Annotated[
+        Path | None,
+        Option(help="A file of prices like builders/generate/prices.yaml, before the project's."),
+    ] = None,
     out: Annotated[Path, Option(help="Where releases go.")] = Path("releases"),
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
@@ -145,13 +182,23 @@ def release(
     memory: Memory = "4GB",
 ) -> None:
     """Build recipes into versioned releases."""
+    from factdrift.builders.generate.costs import Prices, Terms
     from factdrift.builders.release.release import ReleaseOptions, release_all
 
+    model_values = {
+        "model": model,
+        "base_url": base_url,
+        "key_variable": key_variable,
+        "concurrency": concurrency,
+    }
     release_options = ReleaseOptions(
         given=given,
         snapshot=snapshot,
         version=version,
         limit=limit,
+        rows=rows,
+        model=_named_model(backend, model_values),
+        terms=Terms(Prices.read(prices), budget, yes),
         out=out,
         build=build,
         templates=templates,
@@ -160,6 +207,23 @@ def release(
         memory=memory,
     )
     release_all(recipe or [], release_options)
+
+
+def _named_model(backend: str, values: Mapping[str, object]) -> "ModelSettings | None":
+    """Return the model that the options name, and allow its key to go to its server."""
+    from factdrift.builders.core import keys
+    from factdrift.builders.release.release import named_model
+
+    own_values = {name: value for name, value in values.items() if value is not None}
+    if "model" not in own_values:
+        if own_values:
+            option = next(iter(own_values)).replace("_", "-")
+            raise UserError(f"--{option} is about a model", hint="name it: --model NAME")
+        return None
+    if "base_url" in own_values and "key_variable" in own_values:
+        # the user typed both
+        keys.grant(str(own_values["key_variable"]), str(own_values["base_url"]))
+    return named_model(backend, own_values)
 
 
 @command()

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Event, Lock
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field, JsonValue, field_validator
 
@@ -13,6 +13,7 @@ from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import seeded_fraction
 from factdrift.builders.core.http import JsonClient, Reply, RetryError, RetryPolicy, message_in
+from factdrift.builders.core.steps import NOT_IN_KEY
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
 from factdrift.builders.generate.replies import NEWS_VERDICTS, VERDICTS
@@ -130,10 +131,18 @@ class OpenAI(Chat):
     key_variable: str = Field(
         default="OPENAI_API_KEY", description="environment variable that holds the key, if any"
     )
-    concurrency: int = Field(default=4, ge=1, le=256, description="calls at a time")
-    retries: int = Field(default=6, ge=0, description="further attempts after a failed call")
-    timeout: float = Field(default=60.0, gt=0, description="seconds that one call may take")
-    longest_wait: float = Field(default=60.0, gt=0, description="seconds between attempts at most")
+    concurrency: Annotated[int, NOT_IN_KEY] = Field(
+        default=4, ge=1, le=256, description="calls at a time"
+    )
+    retries: Annotated[int, NOT_IN_KEY] = Field(
+        default=6, ge=0, description="further attempts after a failed call"
+    )
+    timeout: Annotated[float, NOT_IN_KEY] = Field(
+        default=60.0, gt=0, description="seconds that one call may take"
+    )
+    longest_wait: Annotated[float, NOT_IN_KEY] = Field(
+        default=60.0, gt=0, description="seconds between attempts at most"
+    )
 
     @field_validator("base_url")
     @classmethod
@@ -194,7 +203,18 @@ class OpenAIBackend(p.PromptedModel):
         stop_event = Event()
         client = self._client(stop_event)
 
+        has_failed = Event()
+
         def call(index: int) -> None:
+            if has_failed.is_set():  # a call costs money, so none begins after the end
+                return
+            try:
+                answer(index)
+            except BaseException:
+                has_failed.set()
+                raise
+
+        def answer(index: int) -> None:
             result = self._ask(client, texts[index], shape, strict=parse is None)
 
             def hand_on() -> None:

@@ -236,29 +236,29 @@ def write_texts(requests_path: Path, folder: Path) -> int:
     is left of it; the text of the article stands in the first one alone.
     """
     fresh_folder(folder)
-    heads: dict[str, str] = {}
-    counts: Counter[str] = Counter()
+    common_heads: dict[str, str] = {}
+    prompt_counts: Counter[str] = Counter()
     for _, form, prompt_text in _requests(requests_path):
-        heads[form] = _common_start(heads.get(form, prompt_text), prompt_text)
-        counts[form] += 1
-    for form, common_text in heads.items():
+        common_heads[form] = _common_start(common_heads.get(form, prompt_text), prompt_text)
+        prompt_counts[form] += 1
+    for form, common_text in common_heads.items():
         # one prompt alone has no part that others share
-        common_length = common_text.rfind("\n\n") + 1 if counts[form] > 1 else 0
-        heads[form] = common_text[:common_length]
+        common_length = common_text.rfind("\n\n") + 1 if prompt_counts[form] > 1 else 0
+        common_heads[form] = common_text[:common_length]
         if common_length:
-            _append(folder / f"instructions-{form}.txt", heads[form])
-    numbers: dict[str, int] = {}
+            _append(folder / f"instructions-{form}.txt", common_heads[form])
+    file_numbers: dict[str, int] = {}
     for name, form, prompt_text in _requests(requests_path):
-        own_text = prompt_text.removeprefix(heads[form]).strip()
+        own_text = prompt_text.removeprefix(common_heads[form]).strip()
         article_text = _longest_part(own_text)
-        key = digest(article_text) if len(article_text) > _SHORT else name
-        if key in numbers:
+        article_key = digest(article_text) if len(article_text) > _SHORT else name
+        if article_key in file_numbers:
             own_text = own_text.replace(article_text, _ABOVE)
-        number = numbers.setdefault(key, len(numbers) + 1)
-        instructions = f", instructions-{form}.txt" if heads[form] else ""
-        title = f"=== id {name}{instructions} ==="
-        _append(folder / f"{number:04}.txt", f"{title}\n{own_text}\n\n")
-    return len(numbers)
+        file_number = file_numbers.setdefault(article_key, len(file_numbers) + 1)
+        instruction_text = f", instructions-{form}.txt" if common_heads[form] else ""
+        prompt_title = f"=== id {name}{instruction_text} ==="
+        _append(folder / f"{file_number:04}.txt", f"{prompt_title}\n{own_text}\n\n")
+    return len(file_numbers)
 
 
 def _longest_part(prompt_text: str) -> str:

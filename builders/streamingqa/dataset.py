@@ -8,19 +8,21 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from factdrift.builders import rows
+from factdrift.builders.core.config import Strict, replace_models
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.generate.backends import AnyModel, Grounded
 from factdrift.builders.generate.prompt_files import load_prompts
 from factdrift.builders.generate.questions import GenerateSettings
+from factdrift.builders.generate.recorded import Recorded
 from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.streamingqa import card
 from factdrift.builders.streamingqa.annotated import AnnotatedQuestions
 from factdrift.builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
 from factdrift.builders.streamingqa.common import QUESTIONS, merge_summaries, read_step_summary
 from factdrift.builders.streamingqa.corpus import SearchIndex
-from factdrift.builders.streamingqa.model_writer import ModelWriter
+from factdrift.builders.streamingqa.model_writer import ROWS_OF_DRAW, ModelWriter
 from factdrift.builders.streamingqa.news_facts import NewsFacts
 from factdrift.builders.streamingqa.question_filters import QuestionFilters
 from factdrift.builders.streamingqa.questions import NAME_MODEL, NewsQuestions, StatedChoice
@@ -36,7 +38,8 @@ class StreamingQA(DatasetBuilder):
     `near_duplicates`: the similarity from which an article is left out beside an earlier one;
     `filters`: what questions have to pass, in this order; `people`: how gold rows are used;
     `offline`: whether only answers of models that were given before are used; `limit`: at most so
-    many generated rows, to look at before the whole is made.
+    many generated rows, to look at before the whole is made; `row_count`: ask a model about draws
+    until there are so many rows.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
@@ -51,10 +54,30 @@ class StreamingQA(DatasetBuilder):
     people: AnnotatorSettings = AnnotatorSettings()
     offline: bool = False
     limit: int | None = Field(default=None, ge=1)
+    row_count: int | None = Field(default=None, ge=1)
 
     def limited(self, rows: int) -> Self:
         """Return the same dataset with at most `rows` generated rows."""
         return self.model_copy(update={"limit": rows})
+
+    def with_rows(self, rows: int) -> Self:
+        """Return the same dataset with `rows` generated rows, and dates for as many draws.
+
+        The splits and subsets keep their proportions.
+        """
+        if self.generate.model is None:
+            return super().with_rows(rows)
+        draw_count = rows / ROWS_OF_DRAW * _SPARE_DRAWS
+        return self.model_copy(update={"row_count": rows, "dates": self.dates.scaled(draw_count)})
+
+    def with_model(self, settings: Strict) -> Self:
+        """Return the same dataset written by another model.
+
+        Filters that name a recorded model ask it, too; other models of filters stay.
+        """
+        filters = replace_models(self.filters, Recorded, lambda recorded: settings)
+        generate = self.generate.model_copy(update={"backend": settings})
+        return self.model_copy(update={"generate": generate, "filters": filters})
 
     def models(self) -> dict[str, AnyModel]:
         """Return the language models by their tasks."""
@@ -121,7 +144,11 @@ class StreamingQA(DatasetBuilder):
         writer = None
         if self.generate.model is not None:
             writer = ModelWriter(
-                generate=self.generate, seed=run.seed, limit=self.limit, offline=self.offline
+                generate=self.generate,
+                seed=run.seed,
+                limit=self.limit,
+                row_count=self.row_count,
+                offline=self.offline,
             )
         needs = frozenset[str]().union(
             *(chosen_filter.resources() for chosen_filter in self.filters)
@@ -174,6 +201,11 @@ class StreamingQA(DatasetBuilder):
             annotator_draws=draws.model_copy(update={"dates": self.people.dates or self.dates}),
             people=self.people,
         )
+
+
+_SPARE_DRAWS = 3
+"""How many times the draws that are expected to do are drawn: they cost nothing, and articles
+without news give no rows."""
 
 
 def _subsets(questions_path: Path) -> Iterator[Table]:
