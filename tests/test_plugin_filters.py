@@ -117,7 +117,16 @@ def write_recipe(folder: Path, *filters: dict[str, Any], backend: str = "echo") 
 @pytest.mark.slow
 def test_a_release(site: Path, tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, {"filter": "length"}, {"filter": "no-acronyms"})
-    command: list[Any] = [sys.executable, "-m", "factdrift", "release", recipe, "--limit", 6]
+    command: list[Any] = [
+        sys.executable,
+        "-m",
+        "factdrift",
+        "release",
+        recipe,
+        "--limit",
+        6,
+        "--yes",
+    ]
     command += ["--build", tmp_path / "build", "--out", tmp_path / "out"]
     run_process(*command, env={"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"})
     (release,) = (tmp_path / "out").glob("*/*")
