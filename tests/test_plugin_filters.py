@@ -164,7 +164,7 @@ def test_code_and_version_count_in_the_key(site: Path, tmp_path: Path) -> None:
     builder = read_recipe(write_recipe(tmp_path, {"filter": "no-acronyms"})).build
     assert isinstance(builder, StreamingQA)
     filters = QuestionFilters(
-        filters=builder.filters, index=None, writer=None, seed=0, offline=False
+        filters=builder.filters, index=None, news_facts=None, writer=None, seed=0, offline=False
     )
     assert filters.model_dump(mode="json")["filters"] == [{"filter": "no-acronyms", "longest": 2}]
     code = FilteringStep(filters=filters).code()

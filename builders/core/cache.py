@@ -101,6 +101,12 @@ class AnswerCache:
             cached_row = self._db.execute(find, [key]).fetchone()
             return cached_row[0].decode() if cached_row else None
 
+    def texts(self) -> Iterator[str]:
+        """Yield all texts that are stored, in no order that means something."""
+        with self._errors():
+            for (text,) in self._db.execute(f"SELECT result FROM {self._rows}"):  # noqa: S608
+                yield text.decode()
+
     def keep(self, key: str, text: str) -> str:
         """Store a text under `key` unless there is one; return the text that is stored now."""
         with self._errors():
