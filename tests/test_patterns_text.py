@@ -39,6 +39,7 @@ EXAMPLES = [
     ("text.words", "_TOKEN", "1st", "…"),
     ("text.words", "_THOUSANDS", "1,000", "1,00"),
     ("text.words", "_POSSESSIVE", "Lima's", "Limas"),
+    ("text.sentences", "_INITIALS", "J.K", "12"),
     ("text.sentences", "_ABBREVIATED", "came to Mt", "came to me"),
     ("text.render", "_PARTICLES", "van der Waals", "Hugo"),
     ("text.render", "_PLAIN_WORD", "politician", "4"),
