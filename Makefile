@@ -90,7 +90,7 @@ layouts: $(VENV)/.run ## check annotation/layouts, or LAYOUT=folder alone
 SLOW ?=
 test: $(VENV)/.dev ## run the tests (about five minutes); SLOW=1: the slow ones, too
 	@PYTHONDONTWRITEBYTECODE= SLOW=$(SLOW) $(BIN)/python -m pytest --numprocesses $(JOBS) \
-		--dist loadfile --no-loadscope-reorder $(if $(SLOW),,-m "not slow")
+		--dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(if $(SLOW),,-m "not slow")
 
 check: $(VENV)/.dev docs ## ruff, mypy --strict, import-linter, docs
 	@$(BIN)/ruff check .

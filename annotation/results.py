@@ -134,12 +134,12 @@ def import_results(
     """
     hits_folder, judgments_folder = order.hits, order.out
     if order.feedback is not None and not results_names:
-        hint = "name the results that are to be approved or rejected, with --feedback"
-        raise UserError("feedback is of results files, and none is named", hint=hint)
+        hint_text = "name the results that are to be approved or rejected, with --feedback"
+        raise UserError("feedback is of results files, and none is named", hint=hint_text)
     results_files: list[Path] = []
     if results_names:
-        hint = "results are .json, .jsonl or .csv files"
-        results_files = find_files(list(results_names), _has_results_suffix, "results", hint)
+        hint_text = "results are .json, .jsonl or .csv files"
+        results_files = find_files(list(results_names), _has_results_suffix, "results", hint_text)
     batches = Batches(hits_folder)
     with disk_errors(judgments_folder), locked(judgments_folder):
         hash_salt = read_salt(hits_folder)

@@ -27,7 +27,8 @@ from factdrift.builders.core.dates import Period, periods
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.facts.period_diff import ORDER, compare, delta_rows
-from factdrift.builders.facts.timeline import TimeRule, timeline
+from factdrift.builders.facts.time_rules import TimeRule
+from factdrift.builders.facts.timeline import timeline
 from factdrift.builders.rows import Delta, Entity, Fact
 
 SIZES = (0.2, 2)

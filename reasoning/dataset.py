@@ -12,7 +12,7 @@ from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps
-from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.card import learned_times, mining
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.inputs import last_day, relations_with_phrases
 from factdrift.reasoning.rows import ReasoningQuestion
@@ -61,7 +61,7 @@ class TemporalReasoning(DatasetBuilder):
         last_asked = last_day(run, self.first, self.last)
         candidates_step = ReasoningCandidates(
             facts=facts_step,
-            timelines=steps.timelines_step(facts_step, relations),
+            timelines=steps.timelines_step(run, facts_step, relations),
             phrases={relation: phrases for relation, (_, phrases) in asked_relations.items()},
             families=self.families,
             first=self.first,
@@ -92,7 +92,8 @@ class TemporalReasoning(DatasetBuilder):
             statistics=(
                 _families(questions_path),
                 _shortcuts(questions_path),
-                mining({"dump": run.folder(facts_step)}),
+                *learned_times(run, candidates_step.timelines),
+                mining({"dump": run.folder(facts_step)}, run.workspace.say),
             ),
             plots=(_plot(questions_path),),
         )

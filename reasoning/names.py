@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import date
+from types import MappingProxyType
 from typing import NamedTuple
 
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Granularity, Period
+from factdrift.builders.facts.namesakes import may_mean_others
 from factdrift.builders.facts.relations import RelationWording
 from factdrift.builders.text.dates import format_date
 from factdrift.builders.text.prompts import merge_targets
@@ -17,21 +19,41 @@ _NUMBERS = ("", "one year", "two years", "three years", "four years", "five year
 
 
 class Verbalizer(NamedTuple):
-    """Writes facts and questions, with entities by item id and phrases by property id."""
+    """Writes facts and questions, with entities by item id and phrases by property id.
+
+    `namesakes` are the subjects whose name others have.
+    """
 
     entities: Mapping[str, rows.Entity]
     phrases: Mapping[str, RelationWording]
+    namesakes: Mapping[str, rows.Namesake] = MappingProxyType({})
 
     def name(self, item_id: str) -> str:
-        """Return the label of an item."""
-        return self.entities[item_id].label
+        """Return the label of an item, with what tells it from others of that name."""
+        namesake = self.namesakes.get(item_id)
+        return namesake.name if namesake and namesake.name else self.entities[item_id].label
 
     def accepted_names(self, item_ids: Iterable[str]) -> tuple[str, ...]:
         """Return all names of items, labels before aliases."""
+        item_ids = list(item_ids)
         all_entities = [self.entities[item_id] for item_id in item_ids]
         return merge_targets(
-            [entity.label for entity in all_entities], *(entity.aliases for entity in all_entities)
+            [entity.label for entity in all_entities],
+            map(self.name, item_ids),
+            *(entity.aliases for entity in all_entities),
         )
+
+    def may_mean_others(self, item_ids: Iterable[str], answer_ids: Iterable[str]) -> bool:
+        """Return whether the name of a subject that a question speaks of has other bearers.
+
+        An object is named beside its subject, which tells the party of a politician from others of
+        its name. What tells an item from them must not give an answer away.
+        """
+        answers: list[rows.Answer] = []
+        for answer_id in answer_ids:
+            entity = self.entities[answer_id]
+            answers.append(rows.Answer(entity.id, entity.label, entity.aliases))
+        return any(may_mean_others(self.namesakes.get(item_id), answers) for item_id in item_ids)
 
     def fill_wording(
         self, phrase_name: str, relation: str, subject_name: str, object_name: str = ""

@@ -11,6 +11,7 @@ from ibis import union
 from factdrift.builders import rows
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts import namesakes
 from factdrift.builders.facts.relations import RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.reasoning.families import FAMILIES
@@ -28,7 +29,7 @@ class ReasoningCandidates(Step):
     """Finds the questions that have a certain answer, and draws among them.
 
     Writes `candidates.parquet` (`QuestionCandidate`), `terms.parquet` (`rows.Segment` of every
-    subject and relation in them) and `entities.parquet` (their names).
+    subject and relation in them), `entities.parquet` (their names) and `namesakes.NAMESAKES`.
     """
 
     name: ClassVar[str] = "reasoning-candidates"
@@ -88,6 +89,14 @@ class ReasoningCandidates(Step):
             eng.write(
                 entities.semi_join(item_ids, "id"), out / "entities.parquet", rows.Entity, ("id",)
             )
+            namesakes.write_namesakes(
+                eng,
+                out,
+                namesakes.read_held(eng, timelines_folder),
+                entities,
+                namesakes.read_offices(eng, workspace.folder(self.facts.mined)),
+                eng.keep(item_ids),
+            )
 
 
 class ReasoningRows(Step):
@@ -109,7 +118,11 @@ class ReasoningRows(Step):
             entity.id: entity for entity in typed_rows(folder / "entities.parquet", rows.Entity)
         }
         segments = typed_rows(folder / "terms.parquet", rows.Segment)
-        names = Verbalizer(entities, candidates_step.phrases)
+        names = Verbalizer(
+            entities,
+            candidates_step.phrases,
+            namesakes.namesake_subjects(folder / namesakes.NAMESAKES),
+        )
         writer = Writer(names, segments, self.recent, candidates_step.seed)
         with (
             writing(out / "questions.parquet", ReasoningQuestion) as question_writer,

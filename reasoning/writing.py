@@ -8,6 +8,7 @@ from itertools import chain, permutations, product
 from typing import NamedTuple, TypeVar
 
 from factdrift.builders.core.hashing import row_id, seeded_hash, seeded_index
+from factdrift.builders.facts.namesakes import REASON
 from factdrift.builders.rows import Dropped, Segment
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import normalize_or_keep
@@ -135,6 +136,8 @@ class Writer:
             for accepted_form in accepted_forms:
                 if accepted_form in question_form:
                     return "answer_in_question"
+        if self.names.may_mean_others(row.items, row.answers):
+            return REASON
         if self._names_coincide(row, draft.facts):
             return "one_name"
         if accepted_forms & _normalized(label or "" for label in draft.shortcut_labels):

@@ -5,10 +5,13 @@ in `doc`. Inspect writes one file a run: `.eval`, a zip archive with a JSON file
 the same as one `.json`.
 """
 
+import io
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ import zstandard
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.limits import LONGEST_SAMPLE
+from factdrift.builders.core.limits import LARGEST_LOG_INDEX, LONGEST_SAMPLE
 from factdrift.builders.core.records import BadValueError, text_value
 
 Fields = dict[str, Any]
@@ -144,9 +147,40 @@ def archive_model(path: Path) -> str | None:
         return _archive_head(archive, path).model or None
 
 
-def _open_archive(path: Path) -> zipfile.ZipFile:
+class _BoundedFile(io.FileIO):
+    """A file of which no more than the largest list of samples is read at once.
+
+    `zipfile` reads the list of an archive's files with one call when it opens the archive.
+    """
+
+    largest_read = LARGEST_LOG_INDEX
+
+    def read(self, size: int | None = -1, /) -> Any:
+        """The next bytes; `UserError` where there are too many."""
+        if size is not None and size > self.largest_read:
+            text = f"a log with a list of more than {self.largest_read:,} bytes of samples"
+            hint = "write several logs, and give their folder"
+            raise UserError(text, where=display_path(Path(str(self.name))), hint=hint)
+        return super().read(size)
+
+
+@contextmanager
+def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    with _open_file(path) as file, _opened(file, path) as archive:
+        file.largest_read = sys.maxsize  # the samples have a limit of their own
+        yield archive
+
+
+def _open_file(path: Path) -> _BoundedFile:
     try:
-        return zipfile.ZipFile(path)
+        return _BoundedFile(path)
+    except OSError as error:
+        raise UserError.of_disk(error, path) from None
+
+
+def _opened(file: _BoundedFile, path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError) as error:
         hint = "is the run that writes it still going?"
         text = f"this is a zip archive, but no whole log of Inspect ({error})"

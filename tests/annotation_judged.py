@@ -47,12 +47,12 @@ def judged(
 ) -> Judgment:
     """A judgment as it comes in; a row `?x` is an item with known answers."""
     item = f"i-{row}"
-    said = json.dumps(item_answers, sort_keys=True)
+    printed_text = json.dumps(item_answers, sort_keys=True)
     return Judgment(
         id=row_id(batch, hit, item, worker_id, *flags), layout="l", batch=batch, hit=hit,
         item=item, row="" if row.startswith("?") else row, dataset="d 1.0.0", worker=worker_id,
         platform="static",
-        assignment="", answers=said, seconds=seconds, flags=tuple(flags), counted=not flags,
+        assignment="", answers=printed_text, seconds=seconds, flags=tuple(flags), counted=not flags,
     )  # fmt: skip
 
 

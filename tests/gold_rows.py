@@ -41,10 +41,10 @@ def gold_row(
     dataset: str = "timeqa 1.0.0",
 ) -> Gold:
     """One gold row."""
-    said, seen = (
+    printed_text, seen = (
         json.dumps(value, sort_keys=True, ensure_ascii=False) for value in (answers, fields_seen)
     )
-    return Gold(row, layout, dataset, decision, said, seen, judgments, agreeing)
+    return Gold(row, layout, dataset, decision, printed_text, seen, judgments, agreeing)
 
 
 def write_gold(folder: Path, gold_rows: Iterable[Gold]) -> Path:

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.rows import Fact
+from factdrift.builders.rows.facts import Rank
 
 Interval = tuple[date | None, date | None]
 NO_LIFE = (None, None, None, None)
@@ -26,6 +27,7 @@ def fact(
     snapshot: date,
     statement: str = "",
     point: bool = False,
+    rank: Rank = "normal",
 ) -> Fact:
     """A fact by hand; no `end` means open."""
     return Fact(
@@ -40,7 +42,7 @@ def fact(
         end_open=end is None,
         point=point,
         sighting=False,
-        rank="normal",
+        rank=rank,
         snapshot=snapshot,
     )
 

@@ -1,6 +1,7 @@
 """Histories of `tests.spec_oracle` as the tables that the reading of a dump leaves."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import ibis.expr.types as ir
 
 from factdrift.builders.core.engine import Engine
-from factdrift.builders.facts.timeline import Rules, TimeRule
+from factdrift.builders.facts.time_rules import Rules, TimeRule
 from factdrift.builders.rows import Entity, Fact, Gap, Segment
 from factdrift.builders.rows.facts import GapReason
 from tests import spec_oracle
@@ -32,10 +33,7 @@ def tables(
     for history in histories:
         told = history.relation
         rules[told.id] = TimeRule.model_validate(
-            {
-                column: getattr(told, column)
-                for column in ("exclusive", "ends_with", "undated", "open_for")
-            }
+            {column: getattr(told, column) for column in TimeRule.model_fields}
         )
         for entity in (history.subject, *history.objects.values()):
             life_days = (
@@ -49,9 +47,9 @@ def tables(
                 rows_by_type[Entity][entity.id] = Entity(
                     entity.id, label, (), entity.id, 1, 1, 1, *days
                 )
-        for number, said in enumerate(history.facts):
-            name = f"{history.subject.id}${number}"
-            row = _row(history, name, said, snapshot)
+        for fact_number, stated_fact in enumerate(history.facts):
+            name = f"{history.subject.id}${fact_number}"
+            row = _row(history, name, stated_fact, snapshot)
             rows_by_type[type(row)][name] = row
     folder.mkdir(exist_ok=True, parents=True)
     facts, gaps, entities = (
@@ -61,32 +59,58 @@ def tables(
     return facts, gaps, entities, rules
 
 
-def _row(history: History, name: str, said: spec_oracle.Fact, snapshot: date) -> Fact | Gap:
-    labelled = history.objects[said.object].labelled
+def _row(history: History, name: str, stated_fact: spec_oracle.Fact, snapshot: date) -> Fact | Gap:
+    labelled = history.objects[stated_fact.object].labelled
     place: dict[str, Any] = {
         "statement": name,
         "subject": history.subject.id,
         "relation": history.relation.id,
-        "object": said.object,
-        "rank": said.rank,
+        "object": stated_fact.object,
+        "rank": stated_fact.rank,
         "snapshot": snapshot,
-        **_dates(said.start, said.end),
-        "end_open": said.end is None,
+        **_dates(stated_fact.start, stated_fact.end),
+        "end_open": stated_fact.end is None,
     }
-    keeps_undated = said.reason == "undated" and labelled and history.relation.undated == "keep"
-    if keeps_undated or (labelled and not said.reason):
-        return Fact(**place, point=said.kind == "point", sighting=said.kind == "sighting")
-    return Gap(**place, reason=REASONS[said.reason or "unlabelled"])
+    keeps_undated = (
+        stated_fact.reason == "undated" and labelled and history.relation.undated == "keep"
+    )
+    if keeps_undated or (labelled and not stated_fact.reason):
+        return Fact(
+            **place, point=stated_fact.kind == "point", sighting=stated_fact.kind == "sighting"
+        )
+    return Gap(**place, reason=REASONS[stated_fact.reason or "unlabelled"])
 
 
 def segment_rows(history: History, line: Timeline, snapshot: date) -> Iterator[Segment]:
     """The segments of a timeline as rows, all of the statement `s`."""
-    for held in line.segments:
-        yield Segment(
-            history.subject.id, history.relation.id, held.object, **_dates(held.start, held.end),
-            end_open=held.end_open, end_inferred=held.end_inferred, rival=held.doubtful,
-            statements=("s",), snapshot=snapshot,
-        )  # fmt: skip
+    for whole_segment in line.segments:
+        for held in pieces(whole_segment):
+            yield Segment(
+                history.subject.id, history.relation.id, held.object,
+                **_dates(held.start, held.end),
+                end_open=held.end_open, end_inferred=held.end_inferred,
+                rival=held.doubtful, statements=("s",), snapshot=snapshot,
+                stale_until=date.fromordinal(held.stale_until) if held.stale_until else None,
+            )  # fmt: skip
+
+
+def pieces(whole: spec_oracle.Segment) -> Iterator[spec_oracle.Segment]:
+    """A segment cut where days of it are in doubt, those days as rivals."""
+    days = sorted(whole.doubts)
+    start = whole.start
+    for first_day in [day for day in days if day - 1 not in whole.doubts]:
+        last_day = next(day for day in days if day >= first_day and day + 1 not in whole.doubts)
+        run = Point(first_day, last_day)
+        if run.first > start.last:
+            yield replace(whole, start=start, end=Point(run.first - 1, run.first - 1))
+            start = Point(run.first, run.first)
+        ends_in_doubt = run.last >= whole.end.first
+        end = whole.end if ends_in_doubt else Point(run.last, run.last)
+        yield replace(whole, start=start, end=end, doubtful=True)
+        if ends_in_doubt:
+            return
+        start = Point(run.last + 1, run.last + 1)
+    yield replace(whole, start=start)
 
 
 def gap_rows(history: History, line: Timeline, snapshot: date) -> Iterator[Gap]:

@@ -100,7 +100,7 @@ def serve(
     store = Store()
     for line in (line for path in paths for line in b"".join(pieces(path)).splitlines()):
         if line.startswith(b"{"):
-            served_relations = {*relations, "P31"} if relations else None
+            served_relations = {*relations, "P31", "P1001", "P17"} if relations else None
             entity = json.loads(line.rstrip(b", "))
             store.bulk_extend(wikibase_rdf.entity_rdf(entity, flavour, served_relations))
     if dated:

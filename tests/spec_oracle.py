@@ -23,8 +23,10 @@ Exclusive relations
      snapshot day.
  E2. The inferred end lies in [own start.first, the least start.last of all sure successors], the
      handover day included, and within death and snapshot; of the dead too.
- E3. "Stated terms" (guard b) are any facts but sightings; an open one overlaps surely where it
-     begins surely inside another's term. One common end-and-start day is a handover, no overlap.
+ E3. A start or an end is stated where both its days are known before the lives bound it; sightings
+     state neither. The days of an overlap are those on which both terms hold under every reading;
+     92 of them, both ends counted, are "92 days or more". An open term ends for this at the first
+     possible death or on the snapshot day. A shared day of end and start is a handover.
  E4. Closing comes first: rivals are only those open facts that no successor closed.
  E5. Guard (a) goes before guards (b) and (c): open normal rivals of an open preferred statement of
      another object are in doubt, it is not. Several preferred ones hold together.
@@ -32,12 +34,27 @@ Exclusive relations
      not merge.
  E7. "Two holders that nobody closed … where the subject has had co-holders … are all in doubt":
      open statements of normal rank beside another object's open one.
- E8. `open_for: N years` counts from the first possible start; then the fact may hold, not surely.
- E9. An open statement that begins wholly after the snapshot gives no segment.
+ E8. An open statement that begins wholly after the snapshot gives no segment.
+ E9. Days of a short overlap are taken from what is certain of both statements, and stay possible.
+     Overlaps are of two statements; those of several are not added up. Where another statement of
+     the same object surely holds on such a day, the object is certain. A term that
+     would surely hold on such days alone is a rival (E6).
+
+Staleness
+ S1. "In doubt from a day on": the day before is the earliest last day (`end.first`), and certainty
+     asks the formula. So what may have begun before that day is certain in a period that began
+     before it, too, and holds the whole start. What began on or after it is certain nowhere.
+ S2. A later object has a stated start, the first and the last day known. It may be of any rank,
+     open or closed. Its first possible start may lie before that of the statement in doubt.
+ S3. The learned time and `open_for` begin with the first possible start within the lives; the last
+     day of that time is still certain.
+ S4. The two terms of `seat: one` are of different subjects, an open one that counts for guard (b)
+     among them.
+ S5. "By staleness alone": without staleness the object would be certain in the period.
 
 Gaps
  G1. The gap of a statement whose object has no label has the interval that its fact would have;
-     without dates, or contradictory, all time.
+     without dates, or contradictory, all time. A sighting is told by its days alone.
  G2. An undated statement of an unlabelled object is in doubt under `accept` (scoring has no name to
      accept); under `ignore` it is ignored as undated.
  G3. `undated: keep` keeps the statement as a row of facts without days, which is the same gap. So
@@ -51,21 +68,36 @@ Merging
 Comparisons
  C1. `possible_answers` of an unchanged row are the undated objects in doubt in t+1; one that was so
      only in t lets the row stay and is not accepted.
- C2. Where both answer sets are empty there is no row, and `split` is None.
+ C2. Where both answer sets are empty `split` is None: a drop where anything but an undated
+     statement may hold in t or t+1, else nothing.
  C3. "Ended by the snapshot day": the period's last day is at most the snapshot day.
  C4. Of all causes of doubt in t and t+1 the first of `CAUSES` is told.
  C5. `at: end` asks each fact about the period's last day, as if that day were the period. There an
      update that only took objects away has nothing to ask for and is dropped.
  C6. "A `deleted` row has the … targets of the row of t": where that row was an update, what it had
      added; its `still_true` come along.
+ C7. Stale objects of t+1 are possible answers; those that were so only in t let the row stay.
+
+Vacancies
+ V1. The day without a holder is the last of t+1 for `deleted`, the last of t for `new`. The last
+     holder is the latest that surely ended before it, the later one the first that surely begins
+     after it, both of them certain states.
+ V2. The vacancy is bounded by the possible days that make it longest; from its surely empty days
+     any gap bars it, also an undated one.
+
+Learned times
+ T1. Lengths count labelled objects' terms as stated, before lives; "a year or finer" is at most 366
+     possible days. "The open terms of the living": subject and object have no date of death. What
+     surely begins after the snapshot is no term yet; one that will end after it counts as ended.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 MIN_DAY = date.min.toordinal()
 MAX_DAY = date.max.toordinal()
@@ -110,7 +142,10 @@ class Relation:
     exclusive: bool = False
     ends_with: tuple[str, ...] = ("subject", "object")
     undated: str = "drop"
-    open_for: int | None = None
+    usually: str | None = None
+    seat: str | None = None
+    open_for: int | Literal["learned"] | None = None  # years
+    learned_days: int | None = None
 
 
 @dataclass(frozen=True)
@@ -153,7 +188,6 @@ class Life:
     subject_death: Point | None  # where the relation ends with it
     both_born: Point | None  # when the later of both began
     death: Point  # when the first of both ended
-    open_for: int | None = None
 
     @property
     def span(self) -> Point:
@@ -177,7 +211,6 @@ def life_of(history: History, object_id: str) -> Life:
         Point(*map(min, zip(*death_points.values(), strict=True)))
         if death_points
         else Point(MAX_DAY, MAX_DAY),
-        history.relation.open_for,
     )
 
 
@@ -222,6 +255,10 @@ class Segment:
     end_open: bool = False  # it holds on the snapshot day, and nothing is said of later
     end_inferred: bool = False  # a successor closed it
     doubtful: bool = False  # a rival
+    stale_until: int | None = None  # it would surely hold until this day if it were not stale
+    doubts: frozenset[int] = frozenset()  # days of a short overlap
+    start_stated: bool = False
+    end_stated: bool = False
 
 
 @dataclass(frozen=True)
@@ -242,30 +279,108 @@ class Timeline:
     segments: tuple[Segment, ...]
     gaps: tuple[Gap, ...]
     co_held: bool = False  # guard (b) lifted the relation's exclusivity
+    trusted: tuple[Segment, ...] = ()  # the segments if nothing were stale
 
 
-def surely_overlap(first_fact: Fact, second_fact: Fact) -> bool:
-    """Whether two terms overlap under every reading; a handover day is no overlap."""
+@dataclass(frozen=True)
+class Claim:
+    """A fact within its lives, and who it speaks for: its object, or the subject of an office."""
 
-    def surely_after(ending_fact: Fact, beginning_fact: Fact) -> bool:
-        """Whether one ends after the other begins."""
-        earliest_end = ending_fact.start if ending_fact.end is None else ending_fact.end
-        return earliest_end.first > beginning_fact.start.last
+    holder: str
+    fact: Fact
+    life: Life
+    start_stated: bool
+    end_stated: bool
 
-    return surely_after(first_fact, second_fact) and surely_after(second_fact, first_fact)
+
+def claim_of(holder: str, stated_fact: Fact, within_lives: Fact, life: Life) -> Claim:
+    """The claim of a statement; its own dates tell what is stated."""
+
+    def is_stated(point: Point | None) -> bool:
+        """Whether both days of a point are known."""
+        return point is not None and point.first > MIN_DAY and point.last < MAX_DAY
+
+    is_sighting = stated_fact.kind == "sighting"
+    return Claim(
+        holder,
+        within_lives,
+        life,
+        is_stated(stated_fact.start) and not is_sighting,
+        is_stated(stated_fact.end) and not is_sighting,
+    )
 
 
-def has_co_holders(facts: Iterable[Fact]) -> bool:
-    """Guard (b): "stated terms of two objects ever surely overlap"."""
-    terms = [fact for fact in facts if fact.kind != "sighting"]
+class Overlap(NamedTuple):
+    """Two claims of different holders, and the days on which both hold under every reading."""
+
+    first_claim: Claim
+    second_claim: Claim
+    days: Point
+
+
+CO_HOLDING_DAYS = 92
+
+
+def successors(claim: Claim, claims: Iterable[Claim], snapshot: int) -> list[Claim]:
+    """Those of another holder that surely began later, and can have begun by the snapshot."""
+    return [
+        later_claim
+        for later_claim in claims
+        if later_claim.holder != claim.holder
+        and later_claim.fact.start.first <= snapshot
+        and surely_later(later_claim.fact, claim.fact)
+    ]
+
+
+def stated_terms(claims: Sequence[Claim], snapshot: int) -> list[Claim]:
+    """ "A stated term has a stated start and a stated end; an open one counts too where …"."""
+    return [
+        claim
+        for claim in claims
+        if claim.start_stated
+        and (
+            claim.end_stated
+            or (
+                claim.fact.end is None
+                # "it is preferred or no surely later holder follows"
+                and (claim.fact.rank == "preferred" or not successors(claim, claims, snapshot))
+            )
+        )
+    ]
+
+
+def sure_overlaps(claims: Sequence[Claim], snapshot: int) -> list[Overlap]:
+    """The sure overlaps of stated terms of different holders."""
+
+    def first_end(claim: Claim) -> int:
+        """The earliest last day."""
+        if claim.fact.end is None:
+            return min(snapshot, claim.life.death.first)
+        return claim.fact.end.first
+
+    overlaps: list[Overlap] = []
+    for one, other in combinations(stated_terms(claims, snapshot), 2):
+        two_open = one.fact.end is None and other.fact.end is None  # "are not compared here"
+        if one.holder == other.holder or two_open:
+            continue
+        # "A handover day … is no overlap"
+        ends_later = first_end(one) > other.fact.start.last
+        if ends_later and first_end(other) > one.fact.start.last:
+            first_day = max(one.fact.start.last, other.fact.start.last)
+            overlap_days = Point(first_day, min(first_end(one), first_end(other)))
+            overlaps.append(Overlap(one, other, overlap_days))
+    return overlaps
+
+
+def are_co_holders(overlaps: Iterable[Overlap]) -> bool:
+    """Guard (b): they "surely overlap for 92 days or more"."""
     return any(
-        first_term.object != second_term.object and surely_overlap(first_term, second_term)
-        for first_term, second_term in combinations(terms, 2)
+        overlap.days.last - overlap.days.first + 1 >= CO_HOLDING_DAYS for overlap in overlaps
     )
 
 
 def surely_later(later_fact: Fact, earlier_fact: Fact) -> bool:
-    """Whether `one` began later than `other` under every reading."""
+    """Whether the one began later than the other under every reading."""
     return later_fact.start.first > earlier_fact.start.last
 
 
@@ -285,32 +400,66 @@ def in_doubt(fact: Fact, still_open: Iterable[Fact], co_held: bool) -> bool:
     )
 
 
-def segment_of(fact: Fact, life: Life, snapshot: int, closers: list[Fact], doubt: bool) -> Segment:
-    """The segment of a fact within its lives, closed by its successors where it has any."""
+def sure_until(claim: Claim, relation: Relation, rivals: Iterable[Claim]) -> int:
+    """The last day on which an open statement is trusted; `rivals` may be later than it.
+
+    Those are claims of other objects of the pair, or of other subjects of the office.
+    """
+    if claim.fact.rank == "preferred":  # "Preferred rank is trusted"
+        return MAX_DAY
+    last_days = [MAX_DAY]
+    first_day = claim.fact.start.first
+    # "from the first possible start of a later object of the same pair on"
+    last_days += [
+        rival.fact.start.first - 1
+        for rival in rivals
+        if rival.start_stated and rival.fact.start.last > first_day
+    ]
+    if relation.open_for == "learned":
+        if relation.learned_days is not None and not relation.exclusive:
+            last_days.append(first_day + relation.learned_days)
+    elif relation.open_for is not None:
+        last_days.append(years_later(first_day, relation.open_for))
+    return min(last_days)
+
+
+def segment_of(
+    claim: Claim, snapshot: int, closers: list[Claim], in_doubt: bool, trusted_until: int
+) -> Segment:
+    """The segment of a claim, closed by its successors where it has any."""
+    fact, life = claim.fact, claim.life
     if fact.end is not None:
         kind = "state" if fact.kind == "term" else fact.kind
-        return Segment(fact.object, kind, fact.start, fact.end)
+        stated_segment = Segment(fact.object, kind, fact.start, fact.end)
+        return replace(stated_segment, start_stated=claim.start_stated, end_stated=claim.end_stated)
     latest_end = min(snapshot, life.death.last)
+    stale_until = None
     if closers:  # "its end is unknown, between its own start and the successor's"
-        end = Point(
-            fact.start.first, min(latest_end, *(closer.start.last for closer in closers), MAX_DAY)
-        )
-    elif doubt:
+        successor_starts = [closer.fact.start.last for closer in closers]
+        end = Point(fact.start.first, min(latest_end, *successor_starts, MAX_DAY))
+    elif in_doubt:
         end = Point(fact.start.first, latest_end)
     else:  # "taken to hold until the snapshot day … ends sooner where its subject or object ended"
-        sure_end = min(snapshot, life.death.first)
-        if life.open_for is not None:  # "beyond it the object is in doubt, never certain"
-            sure_end = min(sure_end, years_later(fact.start.first, life.open_for))
-        end = Point(sure_end, latest_end)
+        end = Point(min(snapshot, life.death.first), latest_end)
+        sure_end = max(end.first, fact.start.first)  # "No end before the start"
+        if trusted_until < sure_end:
+            stale_until = sure_end
     narrowed_points = narrowed(fact.start, end)
     assert narrowed_points is not None, (fact, end)
+    start, end = narrowed_points
+    if stale_until is not None:  # "in doubt, never certain, from … on"
+        in_doubt = in_doubt or trusted_until < start.first
+        end = Point(max(start.first, trusted_until), end.last)
     return Segment(
         fact.object,
         "state",
-        *narrowed_points,
+        start,
+        end,
         end_open=life.death.first >= snapshot and not closers,
         end_inferred=bool(closers),
-        doubtful=doubt,
+        doubtful=in_doubt,
+        stale_until=stale_until,
+        start_stated=claim.start_stated,
     )
 
 
@@ -349,12 +498,27 @@ def merged(first_segment: Segment, second_segment: Segment) -> Segment:
             not segment.end_inferred,
         ),
     )
+    earlier_segment = min(first_segment, second_segment, key=lambda segment: segment.start)
     start = Point(*map(min, zip(first_segment.start, second_segment.start, strict=True)))
+    end = Point(*map(max, zip(first_segment.end, second_segment.end, strict=True)))
+    trusted_end = max(first_segment.stale_until or MIN_DAY, second_segment.stale_until or MIN_DAY)
     return replace(
         later_segment,
         start=start,
-        end=Point(*map(max, zip(first_segment.end, second_segment.end, strict=True))),
+        end=end,
+        stale_until=trusted_end if trusted_end > end.first else None,
+        start_stated=earlier_segment.start_stated,
+        doubts=frozenset(
+            day
+            for day in first_segment.doubts | second_segment.doubts
+            if not surely_holds(first_segment, day) and not surely_holds(second_segment, day)
+        ),
     )
+
+
+def surely_holds(segment: Segment, day: int) -> bool:
+    """Whether it holds on a day under every reading."""
+    return certain(segment, Point(day, day))
 
 
 def merge(segments: Iterable[Segment]) -> list[Segment]:
@@ -383,20 +547,65 @@ def adds_nothing(segment: Segment, segments: Iterable[Segment]) -> bool:
         and not state.doubtful
         and state.start.last <= segment.end.first
         and segment.start.last <= state.end.first
+        and not any(segment.end.first <= day <= segment.start.last for day in state.doubts)
         for state in segments
     )
 
 
-def timeline(history: History, snapshot: int) -> Timeline:
-    """The timeline of a pair as of the snapshot day (an ordinal): SPEC, "Timelines"."""
-    exclusive = history.relation.exclusive
-    gaps: list[Gap] = []
-    facts: list[tuple[Fact, Life]] = []  # of labelled objects
-    nameless: list[tuple[Fact, Life]] = []
+class Offices:
+    """Who holds an office, and whether one at a time does: staleness (b)."""
+
+    def __init__(self, histories: Iterable[History], snapshot: int) -> None:
+        self.claims: dict[tuple[str, str], list[Claim]] = {}
+        self.snapshot = snapshot
+        self.single: dict[tuple[str, str], bool] = {}
+        for history in histories:
+            if history.relation.seat:
+                for claim in all_claims(history, snapshot).named:
+                    office = (history.relation.id, claim.fact.object)
+                    office_claim = replace(claim, holder=history.subject.id)
+                    self.claims.setdefault(office, []).append(office_claim)
+
+    def is_single(self, office: tuple[str, str]) -> bool:
+        """ "at least two stated terms of different subjects … are known and none overlap"."""
+        if office not in self.single:
+            claims = self.claims[office]
+            terms = stated_terms(claims, self.snapshot)
+            self.single[office] = len({claim.holder for claim in terms}) > 1 and not (
+                are_co_holders(sure_overlaps(claims, self.snapshot))
+            )
+        return self.single[office]
+
+    def others(self, history: History, claim: Claim) -> list[Claim]:
+        """The claims of other subjects to the office of a claim, where one holds it at a time."""
+        office = (history.relation.id, claim.fact.object)
+        if office not in self.claims or not self.is_single(office):
+            return []
+        return [
+            claim_beside
+            for claim_beside in self.claims[office]
+            if claim_beside.holder != history.subject.id
+        ]
+
+
+class Claims(NamedTuple):
+    """What the statements of a pair give."""
+
+    named: list[Claim]
+    nameless: list[Claim]  # of objects without a label
+    gaps: list[Gap]
+
+
+def all_claims(history: History, snapshot: int) -> Claims:
+    """The facts of a pair within their lives, and the gaps of those that are none."""
+    claims = Claims([], [], [])
     for stated_fact in history.facts if history.subject.labelled else ():
         life = life_of(history, stated_fact.object)
         labelled = history.objects[stated_fact.object].labelled
-        within_lives, reason = lived(stated_fact, life), stated_fact.reason
+        reason = stated_fact.reason
+        if stated_fact.kind == "sighting" and not labelled:  # a gap is no sighting (G1)
+            stated_fact = replace(stated_fact, kind="term")
+        within_lives = lived(stated_fact, life)
         is_vague = (
             not reason
             and stated_fact.kind == "term"
@@ -406,72 +615,87 @@ def timeline(history: History, snapshot: int) -> Timeline:
         if is_vague and history.relation.undated == "keep" and labelled:
             reason = "undated"  # the same row of facts, so the same gap (G3)
         if reason or within_lives is None:
+            # "Undated, contradictory and unlabelled-object statements are gaps."
+            reason = reason or "contradictory"
             if not empty(life.span):
-                # "Undated, contradictory and unlabelled-object statements are gaps."
-                gaps.append(
-                    Gap(stated_fact.object, *life.span, reason or "contradictory", labelled)
-                )
-        else:
-            (facts if labelled else nameless).append((within_lives, life))
+                claims.gaps.append(Gap(stated_fact.object, *life.span, reason, labelled))
+            continue
+        if within_lives.end is None:  # "An open fact began by the snapshot day"
+            begun = both(within_lives.start, Point(MIN_DAY, snapshot))
+            within_lives = replace(within_lives, start=begun)
+        if not empty(within_lives.start):
+            claim = claim_of(stated_fact.object, stated_fact, within_lives, life)
+            (claims.named if labelled else claims.nameless).append(claim)
+    return claims
 
-    co_held = exclusive and has_co_holders([dated_fact for dated_fact, _ in facts])
-    facts, nameless = begun(facts, snapshot), begun(nameless, snapshot)
-    named_facts = [dated_fact for dated_fact, _ in facts]
 
-    def closing_facts(open_fact: Fact) -> list[Fact]:
-        """Those of another object that surely began later (and by the snapshot) and close it."""
-        if not exclusive or co_held or open_fact.end is not None or open_fact.rank == "preferred":
-            return []  # "a statement of preferred rank is never closed so"
-        other_facts = [
-            dated_fact
-            for dated_fact in named_facts
-            if dated_fact.object != open_fact.object and dated_fact.start.first <= snapshot
-        ]
-        return [dated_fact for dated_fact in other_facts if surely_later(dated_fact, open_fact)]
+def timeline(history: History, snapshot: int, offices: Offices | None = None) -> Timeline:
+    """The timeline of a pair as of the snapshot day (an ordinal): SPEC, "Timelines"."""
+    relation = history.relation
+    named, nameless, gaps = all_claims(history, snapshot)
+    overlaps = sure_overlaps(named, snapshot) if relation.exclusive else []
+    co_held = are_co_holders(overlaps)
 
-    still_open = [
-        dated_fact
-        for dated_fact in named_facts
-        if dated_fact.end is None and not closing_facts(dated_fact)
-    ]
-    segments = [
-        segment_of(
-            dated_fact,
-            life,
-            snapshot,
-            closing_facts(dated_fact),
-            exclusive and in_doubt(dated_fact, still_open, co_held),
-        )
-        for dated_fact, life in facts
-    ]
-    for dated_fact, life in nameless:  # "A successor closes an open gap of the pair too."
-        closed_segment = segment_of(dated_fact, life, snapshot, closing_facts(dated_fact), False)
-        gaps.append(
-            Gap(
-                dated_fact.object,
-                closed_segment.start.first,
-                closed_segment.end.last,
-                "unlabelled",
-                labelled=False,
-            )
-        )
-    segments = merge(segments)
-    segments = [segment for segment in segments if not adds_nothing(segment, segments)]
+    def closers_of(claim: Claim) -> list[Claim]:
+        """The claims that close an open one."""
+        if not relation.exclusive or co_held or claim.fact.end is not None:
+            return []
+        if claim.fact.rank == "preferred":  # "is never closed so"
+            return []
+        return successors(claim, named, snapshot)
+
+    def later_claims(claim: Claim) -> list[Claim]:
+        """Claims that put an open one in doubt where they are later."""
+        rivals: list[Claim] = []
+        if relation.usually:  # "an unlabelled object counts"
+            rivals += [rival for rival in named + nameless if rival.holder != claim.holder]
+        if relation.seat and offices:
+            rivals += offices.others(history, claim)
+        return rivals
+
+    still_open = [claim.fact for claim in named if claim.fact.end is None and not closers_of(claim)]
+    segments: list[Segment] = []
+    trusted_segments: list[Segment] = []
+    for claim in named:
+        is_rival = relation.exclusive and in_doubt(claim.fact, still_open, co_held)
+        doubt_days = frozenset() if co_held else days_in_doubt(claim, overlaps)
+        trust_ends = sure_until(claim, relation, later_claims(claim)), MAX_DAY
+        for trusted_until, found in zip(trust_ends, (segments, trusted_segments), strict=True):
+            segment = segment_of(claim, snapshot, closers_of(claim), is_rival, trusted_until)
+            found.append(with_doubts(segment, doubt_days))
+    for claim in nameless:  # "A successor closes an open gap of the pair too."
+        closed_segment = segment_of(claim, snapshot, closers_of(claim), False, MAX_DAY)
+        gap_days = (closed_segment.start.first, closed_segment.end.last)
+        gaps.append(Gap(claim.fact.object, *gap_days, "unlabelled", labelled=False))
     return Timeline(
-        tuple(sorted(segments, key=lambda segment: (segment.start, segment.end, segment.object))),
+        clean(segments),
         tuple(sorted(gaps, key=lambda gap: (gap.first, gap.last, gap.object, gap.reason))),
         co_held,
+        clean(trusted_segments),
     )
 
 
-def begun(facts: list[tuple[Fact, Life]], snapshot: int) -> list[tuple[Fact, Life]]:
-    """ "An open fact began by the snapshot day (its start is narrowed to it)"."""
-    by_then = Point(MIN_DAY, snapshot)
-    begun_facts = [
-        (fact if fact.end is not None else replace(fact, start=both(fact.start, by_then)), life)
-        for fact, life in facts
-    ]
-    return [(fact, life) for fact, life in begun_facts if not empty(fact.start)]
+def days_in_doubt(claim: Claim, overlaps: Iterable[Overlap]) -> frozenset[int]:
+    """The days on which a claim overlaps others: "both are in doubt on those days"."""
+    doubt_days: set[int] = set()
+    for overlap in overlaps:
+        if claim is overlap.first_claim or claim is overlap.second_claim:
+            doubt_days.update(range(overlap.days.first, overlap.days.last + 1))
+    return frozenset(doubt_days)
+
+
+def with_doubts(segment: Segment, doubt_days: frozenset[int]) -> Segment:
+    """The segment with days in doubt; a rival where it is sure on no other (E9)."""
+    sure_days = range(segment.start.last, segment.end.first + 1)
+    is_rival = segment.doubtful or (bool(doubt_days) and doubt_days.issuperset(sure_days))
+    return replace(segment, doubtful=is_rival, doubts=doubt_days)
+
+
+def clean(segments: list[Segment]) -> tuple[Segment, ...]:
+    """Segments merged, without sightings that add nothing, sorted."""
+    segments = merge(segments)
+    segments = [segment for segment in segments if not adds_nothing(segment, segments)]
+    return tuple(sorted(segments, key=lambda segment: (segment.start, segment.end, segment.object)))
 
 
 @cache
@@ -487,9 +711,32 @@ def periods(kind: str, first_year: int, snapshot: int) -> list[Point]:
 
 
 def certain(segment: Segment, period: Point) -> bool:
-    """ "under every reading of its points it held on some day of the period"."""
-    surely_held = segment.start.last <= period.last and segment.end.first >= period.first
-    return surely_held and not segment.doubtful
+    """ "under every reading of its points it held on some day of the period", not one in doubt."""
+    if segment.doubtful or segment.start.last > period.last or segment.end.first < period.first:
+        return False  # certain: "start.last ≤ b and end.first ≥ a"
+    # no reading lies wholly within such days: starts and ends there
+    return not any(
+        not empty(both(segment.start, run))
+        and not empty(both(segment.end, run))
+        and both(segment.start, run).first <= both(segment.end, run).last
+        for run in empty_runs(segment, period)
+    )
+
+
+def empty_runs(segment: Segment, period: Point) -> list[Point]:
+    """The runs of days that are not of the period, or in doubt."""
+    all_days = [
+        Point(MIN_DAY - 1, period.first - 1),
+        *(Point(day, day) for day in sorted(segment.doubts) if period.first <= day <= period.last),
+        Point(period.last + 1, MAX_DAY + 1),
+    ]
+    runs: list[Point] = []
+    for days in all_days:
+        if runs and days.first <= runs[-1].last + 1:
+            runs[-1] = Point(runs[-1].first, days.last)
+        else:
+            runs.append(days)
+    return runs
 
 
 def possible(first: int, last: int, period: Point) -> bool:
@@ -497,7 +744,7 @@ def possible(first: int, last: int, period: Point) -> bool:
     return first <= period.last and last >= period.first
 
 
-CAUSES = ("rival", "possible", "contradictory", "unlabelled", "undated")
+CAUSES = ("rival", "possible", "contradictory", "unlabelled", "undated", "stale")
 """Why an object may have held and does not surely: by a segment, or by a gap of that reason."""
 Names = frozenset[str]
 NO_NAMES: Names = frozenset()
@@ -510,6 +757,7 @@ class Held(NamedTuple):
     in_doubt: Names  # by a segment or a gap that is not undated
     undated: Names  # in doubt by undated statements of labelled objects alone
     nameless: Names  # … of unlabelled objects alone
+    stale: Names  # in doubt by staleness alone
     causes: Names  # why those that are not certain are in doubt
 
 
@@ -522,22 +770,33 @@ def held(line: Timeline, period: Point) -> Held:
     ]
     gaps = [gap for gap in line.gaps if possible(gap.first, gap.last, period)]
     certain_objects = {segment.object for segment in segments if certain(segment, period)}
-    causes = {(segment.object, "rival" if segment.doubtful else "possible") for segment in segments}
+    trusted_objects = {segment.object for segment in line.trusted if certain(segment, period)}
+    stale_objects = trusted_objects - certain_objects
+    causes = {
+        (segment.object, "rival" if segment.doubtful and not segment.stale_until else "possible")
+        for segment in segments
+    }
     causes |= {(gap.object, gap.reason) for gap in gaps}
-    causes = {(name, doubt_cause) for name, doubt_cause in causes if name not in certain_objects}
+    causes = {
+        (name, doubt_cause)
+        for name, doubt_cause in causes
+        if name not in certain_objects | stale_objects
+    }
     # "possible by one fact and certain by none"
     doubtful_objects = {name for name, doubt_cause in causes if doubt_cause != "undated"}
     undated_objects = {
         gap.object: gap.labelled
         for gap in gaps
-        if gap.object not in certain_objects | doubtful_objects
+        if gap.object not in certain_objects | doubtful_objects | stale_objects
     }
     return Held(
         frozenset(certain_objects),
         frozenset(doubtful_objects),
         frozenset(name for name, labelled in undated_objects.items() if labelled),
         frozenset(name for name, labelled in undated_objects.items() if not labelled),
-        frozenset(doubt_cause for _, doubt_cause in causes),
+        frozenset(stale_objects),
+        frozenset(doubt_cause for _, doubt_cause in causes)
+        | (frozenset({"stale"}) if stale_objects else NO_NAMES),
     )
 
 
@@ -571,8 +830,14 @@ def compare_held(old: Held, new: Held, undated: str) -> Comparison:
         is_dropped = (
             is_dropped or bool(nameless_objects) or bool(split != "unchanged" and undated_names)
         )
+    if split not in ("unchanged", "updated"):
+        is_dropped = is_dropped or bool(old.stale | new.stale)
+    if split is None:  # "Every pair …, in every period in which one may hold, is a row or a drop"
+        is_dropped = bool(old.in_doubt | new.in_doubt | old.stale | new.stale)
     if split is None or is_dropped:
         all_causes = old.causes | new.causes
+        if undated == "ignore":
+            all_causes -= {"undated"}
         first_cause = next((cause for cause in CAUSES if cause in all_causes), None)
         return Comparison(split, is_dropped, cause=first_cause if is_dropped else None)
     return Comparison(
@@ -582,7 +847,7 @@ def compare_held(old: Held, new: Held, undated: str) -> Comparison:
         added=new_objects - old_objects,
         removed=old_objects - new_objects,
         # "which scoring accepts and never asks for"
-        possible_answers=new.undated if undated == "accept" else NO_NAMES,
+        possible_answers=new.stale | (new.undated if undated == "accept" else NO_NAMES),
     )
 
 
@@ -619,3 +884,72 @@ def asked_at_end(row_number: int, row: Comparison, held_values: Sequence[Held]) 
         return row
     held_before, held_then = held_values[held_place].certain, held_values[held_place + 1].certain
     return replace(row, still_true=held_before & held_then) if held_then - held_before else row
+
+
+VACANT_DAYS = 92
+
+
+def is_vacant(line: Timeline, day: int) -> bool:
+    """Whether a day lies in a certain vacancy of an exclusive relation."""
+    earlier_segments = [segment for segment in line.segments if segment.end.last < day]
+    later_segments = [segment for segment in line.segments if segment.start.first > day]
+    may_hold = len(earlier_segments) + len(later_segments) < len(line.segments)
+    if may_hold or not earlier_segments or not later_segments:
+        return False
+    before = max(earlier_segments, key=lambda segment: (segment.end.last, segment.end.first))
+    after = min(later_segments, key=lambda segment: (segment.start.first, segment.start.last))
+    both_sure = {before.kind, after.kind} == {"state"} and not (before.doubtful or after.doubtful)
+    empty_days = Point(before.end.last + 1, after.start.first - 1)
+    is_barred = any(possible(gap.first, gap.last, empty_days) for gap in line.gaps)
+    return (
+        both_sure
+        and before.end_stated  # "the last holder's end is stated (not inferred)"
+        and after.start_stated
+        and not is_barred  # "nothing may hold in between"
+        and after.start.last - before.end.first - 1 <= VACANT_DAYS
+    )
+
+
+class Lengths(NamedTuple):
+    """How many days terms lasted; those of the open ones are as yet."""
+
+    closed: list[Fraction]
+    open: list[Fraction]
+
+
+def term_lengths(histories: Iterable[History], snapshot: int) -> Lengths:
+    """The terms of a relation from which its learned time is estimated."""
+    lengths = Lengths([], [])
+    for history in histories:
+        for stated_fact in history.facts:
+            named_object = history.objects[stated_fact.object]
+            points = [point for point in (stated_fact.start, stated_fact.end) if point]
+            is_term = stated_fact.kind == "term" and not stated_fact.reason
+            # "with both boundaries of a year or finer"
+            is_fine = all(point.last - point.first < 366 for point in points)
+            has_begun = stated_fact.start.first <= snapshot
+            if not (is_term and is_fine and has_begun and named_object.labelled):
+                continue
+            if stated_fact.end:  # "lengths from middle to middle"
+                lengths.closed.append(middle(stated_fact.end) - middle(stated_fact.start))
+            elif not (history.subject.died or named_object.died):  # "the open terms of the living"
+                lengths.open.append(snapshot - middle(stated_fact.start))
+    return lengths
+
+
+def middle(point: Point) -> Fraction:
+    """The middle of the possible days."""
+    return Fraction(point.first + point.last, 2)
+
+
+def learned_days(lengths: Lengths, share: Fraction) -> Fraction | None:
+    """The time by which a share of the terms had ended (Kaplan-Meier); None: it is not known."""
+    if len(lengths.closed) < 50:
+        return None
+    surviving = Fraction(1)
+    for days in sorted(set(lengths.closed)):
+        exposed = sum(length >= days for length in lengths.closed + lengths.open)
+        surviving *= 1 - Fraction(lengths.closed.count(days), exposed)
+        if 1 - surviving >= share:
+            return days
+    return None

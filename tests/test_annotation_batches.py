@@ -49,9 +49,11 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
         if not batch_item.row
     ]
     assert known_answers == [{"verdict": "yes"}] * 2
-    said = batch_summary(batch_folder, manifest)
-    assert "6 items of rows.jsonl in 2 HITs for static" in said[0]
-    assert "2 workers each at 0.50 USD a HIT (15.00 USD an hour): 2.00 USD in all" in said[1]
+    printed_text = batch_summary(batch_folder, manifest)
+    assert "6 items of rows.jsonl in 2 HITs for static" in printed_text[0]
+    assert (
+        "2 workers each at 0.50 USD a HIT (15.00 USD an hour): 2.00 USD in all" in printed_text[1]
+    )
     for file_path in [batch_folder / "preview.html", *(batch_folder / "static").rglob("*.*")]:
         assert not any(f'"{row}"' in file_path.read_text("utf-8") for row in manifest.rows)
 

@@ -131,9 +131,9 @@ def test_ids_that_are_paths(name: str, tmp_path: Path) -> None:
 def test_terminals_are_not_told_what_to_do(tmp_path: Path) -> None:
     hit_batch = batch_of(tmp_path)
     sent_submission = submission(hit_batch, "w1") | {"hit": "\x1b]0;owned\x07\x1b[2J\u202e"}
-    said = "\n".join(take(tmp_path, hand_in(tmp_path, [sent_submission])).lines())
-    assert "unknown HIT" in said
-    assert not set(said) & set("\x1b\x07\u202e")
+    printed_text = "\n".join(take(tmp_path, hand_in(tmp_path, [sent_submission])).lines())
+    assert "unknown HIT" in printed_text
+    assert not set(printed_text) & set("\x1b\x07\u202e")
 
 
 BIG = """

@@ -97,8 +97,12 @@ def test_links_and_figures(tmp_path: Path) -> None:
         for person_number in range(1, len(hit_batch.hits) + 1)
     ]
     text = (folder / "README.txt").read_text("utf-8")
-    for said in (f"{URL}/?{IDS}", "Places: 4 (2 HITs, 2 people each)", "1.50 USD (15.00 USD"):
-        assert said in text
+    for printed_text in (
+        f"{URL}/?{IDS}",
+        "Places: 4 (2 HITs, 2 people each)",
+        "1.50 USD (15.00 USD",
+    ):
+        assert printed_text in text
     assert "Work is rejected for 2 failed checks of the kinds instruction, nonsense" in text
     assert sorted(sum(not item.row for item in hit.items) for hit in hit_batch.hits) == [2, 2]
 

@@ -149,9 +149,9 @@ def test_what_does_not_belong(
         hand_in(tmp_path, [good_submission, wrong_submission, good_submission | {"worker": "C3"}]),
     )
     assert (import_report.new, import_report.refused) == (2, {reason: 1})
-    ((layout_name, text_line, why, said),) = refusals(tmp_path)
+    ((layout_name, text_line, why, printed_text),) = refusals(tmp_path)
     assert (layout_name, text_line, why) == ("results.jsonl", 2, reason)
-    assert detail in said
+    assert detail in printed_text
     assert any(f"results.jsonl:2: {reason}" in text for text in import_report.lines())
     assert len(judged(tmp_path)) == 8
 
@@ -310,9 +310,9 @@ def test_a_folder_of_results(tmp_path: Path) -> None:
     for worker_id in ("A1", "B2"):
         hand_in(tmp_path / "in", [submission(hit_batch, worker_id)], f"{worker_id}.json")
     (tmp_path / "in" / "notes.txt").write_text("not results")
-    said = take(tmp_path, tmp_path / "in").lines()
-    assert said[0].startswith("2 entries in 2 files: 2 new")
-    assert said[1].startswith("quick: 8 judgments")
+    printed_text = take(tmp_path, tmp_path / "in").lines()
+    assert printed_text[0].startswith("2 entries in 2 files: 2 new")
+    assert printed_text[1].startswith("quick: 8 judgments")
 
 
 def test_judgments_of_a_batch_that_is_gone(tmp_path: Path) -> None:
@@ -350,15 +350,17 @@ def test_the_counts_add_up_and_worker_ids_are_trimmed(tmp_path: Path) -> None:
     file_path = hand_in(tmp_path, [*good_submission, {}, submission(hit_batch, "  ")])
     file_path.write_text(file_path.read_text("utf-8") + "no JSON\n", "utf-8")
     import_report = take(tmp_path, file_path)
-    said = "6 entries in 1 file: 2 new, 1 known already, 0 a worker's further ones for a HIT, "
-    assert import_report.lines()[0] == said + "3 refused"
+    printed_text = (
+        "6 entries in 1 file: 2 new, 1 known already, 0 a worker's further ones for a HIT, "
+    )
+    assert import_report.lines()[0] == printed_text + "3 refused"
 
 
 def test_feedback_is_of_mturk_and_of_named_files(tmp_path: Path) -> None:
     hit_batch = batch_of(tmp_path)
     results = hand_in(tmp_path, [submission(hit_batch, "ada")])
     import_report = take(tmp_path, results, feedback=tmp_path / "fb")
-    said = "static takes no file of approvals; prolific and mturk do"
-    assert any(said in text_line for text_line in import_report.lines())
+    printed_text = "static takes no file of approvals; prolific and mturk do"
+    assert any(printed_text in text_line for text_line in import_report.lines())
     with pytest.raises(UserError, match="feedback is of results files, and none is named"):
         take(tmp_path, feedback=tmp_path / "fb")

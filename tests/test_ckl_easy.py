@@ -1,4 +1,4 @@
-"""NewLAMA-Easy: sentences of the sample, chosen, rewritten, masked and asked about."""
+"""NewLAMA-Easy: sentences of plain articles, chosen, rewritten, masked and asked about."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from factdrift.builders.rows import Decision, Gold
 from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.wmt.read import read_articles
 from tests.asking_rows import check
-from tests.ckl_walk import NEWS, PEOPLE, Walk, chat_server, dropped, gold, rows, valid
+from tests.ckl_walk import PEOPLE, Walk, chat_server, dropped, gold, rows, valid
 
 ALONE = " of the year 2020"
 
@@ -44,8 +44,13 @@ def choices(items: Sequence[Item]) -> list[Gold]:
                     if word in statement and other_word in statement
                 )
                 alone = dated(text, str(item.fields["article_day"]))
-                said = {"newness": "general", "sentence": text, "word": word, "alone": alone}
-                gold_rows.append(gold(layout, item, valid(layout, item, said)))
+                printed_text = {
+                    "newness": "general",
+                    "sentence": text,
+                    "word": word,
+                    "alone": alone,
+                }
+                gold_rows.append(gold(layout, item, valid(layout, item, printed_text)))
         for start, bad in PEOPLE["bad_words"].items():
             if head.startswith(start):
                 decision: Decision = bad.get("decision", "accepted")
@@ -54,14 +59,14 @@ def choices(items: Sequence[Item]) -> list[Gold]:
                     for answer_name, text in bad.items()
                     if answer_name != "decision"
                 }
-                said = {
+                printed_text = {
                     answer_name: text.format(sentences[1]) for answer_name, text in texts.items()
                 }
                 if decision == "rejected":
-                    valid(layout, item, said)
-                gold_rows.append(gold(layout, item, said, decision))
-    said = {"newness": "general", "sentence": "x", "word": "x"}
-    return [*gold_rows, gold(layout, "f" * 16, said)]
+                    valid(layout, item, printed_text)
+                gold_rows.append(gold(layout, item, printed_text, decision))
+    printed_text = {"newness": "general", "sentence": "x", "word": "x"}
+    return [*gold_rows, gold(layout, "f" * 16, printed_text)]
 
 
 def asked(items: Sequence[Item]) -> list[Gold]:
@@ -70,16 +75,21 @@ def asked(items: Sequence[Item]) -> list[Gold]:
     gold_rows = []
     for item in items:
         cloze = str(item.fields["cloze"])
-        chosen = next(said for word, said in PEOPLE["answers"].items() if word in cloze)
+        chosen = next(
+            printed_text for word, printed_text in PEOPLE["answers"].items() if word in cloze
+        )
         rest = cloze.replace("[BLANK]", "").strip(" .")
         questions = [f"who {rest}?", f"what {rest}?"]
         for question, answer in zip(questions, chosen, strict=True):
             valid(layout, item, {"question": question, "answer": answer})
         agree = len({normalize_or_keep(part) for part in chosen}) == 1
-        said: dict[str, Any] = {"question": questions, "answer": chosen[0] if agree else chosen}
+        printed_text: dict[str, Any] = {
+            "question": questions,
+            "answer": chosen[0] if agree else chosen,
+        }
         decision: Decision = "accepted" if agree else "disputed"
         gold_rows.append(
-            gold(layout, item, said, decision, 2, dataset="new-lama-easy-clozes 1.0.0")
+            gold(layout, item, printed_text, decision, 2, dataset="new-lama-easy-clozes 1.0.0")
         )
     return gold_rows
 
@@ -116,7 +126,7 @@ def test_without_models_to_the_release(walk: Walk) -> None:
         assert row["query"].count("_X_") == 1
         assert len(row["questions"]) == 2
         place = row["new_evidence"]
-        (article,) = read_articles(str(NEWS), [place["article"]])
+        (article,) = read_articles(str(walk.news), [place["article"]])
         assert article.text[place["start"] : place["end"]] == row["answer"]
     assert "11,177" in (final.folder / "README.md").read_text("utf-8")
 

@@ -114,8 +114,8 @@ def test_ctrl_c_while_processes_start(tmp_path: Path) -> None:
     process.stdout.readline()
     time.sleep(0.2)
     os.killpg(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=300)[1]
-    assert (process.returncode, said) == (1, "stopped\n")
+    printed_text = process.communicate(timeout=300)[1]
+    assert (process.returncode, printed_text) == (1, "stopped\n")
     assert not any(notes.iterdir()) or not alive(notes)
 
 

@@ -86,14 +86,14 @@ def test_what_it_says(release_folder: Path) -> None:
         if file_path.endswith(".parquet") and not file_path.startswith("tasks/")
     }
     assert files == {path: file_digests[path] for path in data}
-    said = {
+    printed_text = {
         "datePublished": "2026-02-02",
         "license": "https://spdx.org/licenses/CC0-1.0.html",
         "rai:dataCollectionTimeFrame": ["2026-02-02"],
         "rai:hasSyntheticData": True,
         "creator": [{"@type": "sc:Organization", "name": "factdrift contributors"}],
     }
-    assert document | said == document
+    assert document | printed_text == document
     assert document["conformsTo"][0] == "http://mlcommons.org/croissant/1.1"
     assert all(document[term] for term in SECTIONS.values() if term)
     assert document["rai:dataCollectionMissingData"].endswith("diff: in_doubt: 2")

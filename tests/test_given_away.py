@@ -25,12 +25,12 @@ def test_modes(text: str, answer: str, modes: str) -> None:
 
 @pytest.mark.parametrize(("text", "answer", "modes"), CASES)
 def test_names_made_ready_say_what_the_modes_say(text: str, answer: str, modes: str) -> None:
-    answer_names, said, has_name = (
+    answer_names, printed_text, has_name = (
         object_names(answer, ()),
         word_tokens(text),
         "name" in modes.split(),
     )
-    subject, there = significant_words(said), padded_words(said)
+    subject, there = significant_words(printed_text), padded_words(printed_text)
     assert answer_names.given_away(subject, there) == (
         has_name or (bool(answer_names.words) and answer_names.words <= subject)
     )

@@ -42,12 +42,12 @@ def test_what_a_template_tries_is_refused_at_once(
 ) -> None:
     hostile_text = hostile(template)
     template_parts = [hostile_text, "{{ everything() }}\n"]
-    start_time = time.monotonic()
+    start_time = time.process_time()  # a busy machine is no failure
     with pytest.raises(UserError) as error:
         rendered(
             tmp_path, "".join(template_parts if place == "before" else reversed(template_parts))
         )
-    assert time.monotonic() - start_time < A_SECOND
+    assert time.process_time() - start_time < A_SECOND
     message_text = str(error.value).removeprefix(str(tmp_path))
     assert expected_message in message_text
     assert len(message_text) < 400
@@ -93,9 +93,11 @@ def test_control_characters_reach_neither_xml_nor_a_terminal(
     assert callable(changed)
     (tmp_path / "layout.yaml").write_text(changed(character), "utf-8")
     (tmp_path / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
-    said = run_cli("layouts", tmp_path, ok=False)
-    assert "has the control character" in said.stderr
-    assert all(line.isprintable() for line in (said.stdout + said.stderr).splitlines())
+    printed_text = run_cli("layouts", tmp_path, ok=False)
+    assert "has the control character" in printed_text.stderr
+    assert all(
+        line.isprintable() for line in (printed_text.stdout + printed_text.stderr).splitlines()
+    )
 
 
 def test_the_labelling_configuration_is_xml_whatever_the_texts(tmp_path: Path) -> None:
@@ -132,8 +134,8 @@ DEEP = {
 def test_a_layout_without_end_is_refused_at_once(tmp_path: Path, name: str) -> None:
     (tmp_path / "layout.yaml").write_text(DEEP[name] + "\n", "utf-8")
     (tmp_path / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
-    start_time = time.monotonic()
+    start_time = time.process_time()  # a busy machine is no failure
     with pytest.raises(UserError) as error:
         load_layout(tmp_path)
-    assert time.monotonic() - start_time < 3 * A_SECOND
+    assert time.process_time() - start_time < 3 * A_SECOND
     assert len(str(error.value)) < 20_000

@@ -14,6 +14,7 @@ import pytest
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.facts import snapshot_diff
+from factdrift.builders.facts.namesakes import alike_relations
 from factdrift.builders.facts.relations import cloze_templates, load_relations
 from factdrift.builders.invariant import invariant, trex
 from factdrift.builders.invariant.dataset import RELATIONS
@@ -88,10 +89,14 @@ WORLDS = [
 def test_only_what_both_snapshots_state(duck: Engine, tmp_path: Path) -> None:
     worlds: list[list[Fact]] = [[], []]
     for subject, *objects, _ in WORLDS:
-        for world, snapshot, said in zip(worlds, (OLD, NEW), objects, strict=True):
-            object_id, _, ended = str(said).partition(" ")
+        for world, snapshot, printed_text in zip(worlds, (OLD, NEW), objects, strict=True):
+            object_id, _, ended = str(printed_text).partition(" ")
             end = ENDED if ended else None
-            world += [fact(subject, "P36", object_id, end=end, snapshot=snapshot)] if said else []
+            world += (
+                [fact(subject, "P36", object_id, end=end, snapshot=snapshot)]
+                if printed_text
+                else []
+            )
     tables = [
         ibis_table(duck, tmp_path, table_name, Fact, world)
         for table_name, world in zip("on", worlds, strict=True)
@@ -148,7 +153,7 @@ def test_which_pairs_are_asked_about(duck: Engine, tmp_path: Path, case: str) ->
         more = {"object": object_id, "page": None if page == "-" else page or label}
         pairs.append(one(subject, relation, label, answer) | more | {"reason": reason or None})
     pair_table = pairs_of(duck, tmp_path, pairs)
-    how: dict[str, Any] = {"excluded_relations": ("P190",), "pages": True, "alike": {"P17": "P131"}}
+    how: dict[str, Any] = {"excluded_relations": ("P190",), "pages": True}
     reason_by_subject = reasons(duck, invariant.with_reasons(pair_table, NOUNS, **how))
     assert reason_by_subject == {row[1]: row[-1] or None for row in CASES[case]}
     if case == "answers":
@@ -159,8 +164,8 @@ def test_which_pairs_are_asked_about(duck: Engine, tmp_path: Path, case: str) ->
 def test_which_relations_read_alike() -> None:
     relations = load_relations(ROOT / "templates")
     paper_relations = {relation: relations[relation] for relation in RELATIONS}
-    assert invariant.alike_relations(cloze_templates(paper_relations, "ours", ROOT)) == {}
-    alike = invariant.alike_relations(cloze_templates(paper_relations, "ckl", ROOT))
+    assert alike_relations(cloze_templates(paper_relations, "ours", ROOT)) == {}
+    alike = alike_relations(cloze_templates(paper_relations, "ckl", ROOT))
     assert set(alike) | set(alike.values()) == {"P17", "P30", "P131", "P276"}
     assert len(set(alike.values())) == 1
 

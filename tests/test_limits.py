@@ -5,23 +5,29 @@ from collections.abc import Callable
 from pathlib import Path
 from time import process_time
 from typing import Any
+from zipfile import ZipFile
 
 import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.layout import Layout
-from factdrift.builders.core import compressed, limits
+from factdrift.builders.core import compressed, limits, text_files
 from factdrift.builders.core.compressed import pieces
 from factdrift.builders.core.config import load
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.relations import Relation
+from factdrift.builders.generate.prompt_files import load_prompts
+from factdrift.builders.generate.replies import parse_reply
 from factdrift.builders.invariant.trex import read_trex
 from factdrift.builders.recipes.recipe import Recipe
 from factdrift.builders.wikidata.mine import mine
-from factdrift.builders.wikipedia import parts, records, wikitext
+from factdrift.builders.wikipedia import dump, parts, records, wikitext
 from factdrift.builders.wikipedia.read import read_pages
+from factdrift.builders.wmt import archive
 from factdrift.builders.wmt.index import index_archive
+from factdrift.scoring import harness_logs, predictions, results
 from factdrift.scoring.predictions import read_predictions
+from tests import exports, test_limits_parquet
 from tests.annotation_workers import batch_of, submission, take
 
 SECONDS = 5
@@ -212,6 +218,121 @@ def test_a_file_that_unpacks_to_far_more_than_its_size(
     with pytest.raises(UserError, match="unpacks to more than 300 times"):
         for _ in pieces(path):
             pass
+
+
+# --- Every limit ----------------------------------------------------------------------------------
+
+
+def _long_news(folder: Path) -> None:
+    (folder / "n.jsonl").write_bytes(b"x" * (2 << 20))
+    index_archive(folder / "n.jsonl", folder / "out")
+
+
+def _long_line(folder: Path) -> None:
+    prediction_line = {"id": "a", "prediction": "x" * 2000}
+    (folder / "p.jsonl").write_text(
+        '{"id": "b", "prediction": ""}\n' + json.dumps(prediction_line) + "\n"
+    )
+    list(read_predictions(folder / "p.jsonl"))
+
+
+def _long_row(folder: Path) -> None:
+    (folder / "p.csv").write_text('id,prediction\na,"' + "x\n" * 900 + '"\nb,c\n')
+    list(read_predictions(folder / "p.csv"))
+
+
+def _row_without_an_end(folder: Path) -> None:
+    (folder / "p.csv").write_text("id,prediction\na," + "x" * 2000 + "\nb,c\n")
+    list(read_predictions(folder / "p.csv"))
+
+
+def _large_document(folder: Path) -> None:
+    (folder / "p.json").write_text(json.dumps({f"r{n}": "x" for n in range(200)}, indent=0))
+    list(read_predictions(folder / "p.json"))
+
+
+def _log_of_samples(folder: Path) -> None:
+    with ZipFile(folder / "p.eval", "w") as log:
+        log.writestr("header.json", '{"eval": {}}')
+        for number in range(20):
+            log.writestr(f"samples/{number}_epoch_1.json", json.dumps({"id": number}))
+    list(read_predictions(folder / "p.eval"))
+
+
+def _shared_results(folder: Path) -> None:
+    (folder / results.ANSWERS).write_bytes(b" " * 2000)
+    (folder / results.FILE).write_bytes(b"{}")
+    results.read_results(folder)
+
+
+TOLD: dict[str, tuple[Any, Callable[[Path], None], str]] = {
+    # name, perhaps with what it is tried on: where it is looked at, what is over 1,000, the message
+    "LONGEST_LINE": (archive, _long_news, "n.jsonl: it has a line longer than 0 MB"),
+    "LONGEST_ROW of lines": (
+        predictions,
+        _long_line,
+        "p.jsonl:2: a line of more than 1,000 bytes",
+    ),
+    "LONGEST_ROW of cells": (text_files, _long_row, "p.csv:2: .*a row of more than 1,000 char"),
+    "LONGEST_ROW of a cell": (text_files, _row_without_an_end, "p.csv:2: .*more than 1,000 char"),
+    "LARGEST_DOCUMENT": (predictions, _large_document, "JSON file of more than 1,000 bytes"),
+    "LONGEST_SAMPLE": (harness_logs, _log_of_samples, "header.json in it has more than 10 bytes"),
+    "LARGEST_LOG_INDEX": (harness_logs, _log_of_samples, "list of more than 1,000 bytes of"),
+    "LARGEST_SHARED_FILE": (results, _shared_results, "not a file of at most 1,000 bytes"),
+}
+ELSEWHERE = {
+    **dict.fromkeys(
+        ("LARGEST_YAML", "DEEPEST_YAML", "MOST_MISTAKES", "LONGEST_NUMBER"),
+        test_yaml_is_refused_at_once,
+    ),
+    **dict.fromkeys(
+        ("LONGEST_PAGE_TEXT", "LONGEST_PARAGRAPH", "MOST_REPEATED"),
+        test_a_page_that_is_longer_than_any,
+    ),
+    "LONGEST_ARTICLE": test_an_article_that_is_longer_than_any,
+    **dict.fromkeys(
+        ("UNPACKED_FREELY", "MOST_UNPACKED"), test_a_file_that_unpacks_to_far_more_than_its_size
+    ),
+    "LARGEST_BATCH": test_limits_parquet.test_fewer_rows_at_a_time_where_each_may_be_long,
+}
+"""The tests of the other limits; two more stand below."""
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_is_over_a_limit_is_told(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, read, message = TOLD[name]
+    limit = name.split()[0]
+    monkeypatch.setattr(module, limit, 10 if limit == "LONGEST_SAMPLE" else 1000)
+    if limit == "LARGEST_LOG_INDEX":
+        monkeypatch.setattr(harness_logs._BoundedFile, "largest_read", 1000)
+    with pytest.raises(UserError, match=message):
+        read(tmp_path)
+
+
+def test_a_page_of_too_many_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dump, "LONGEST_PAGE", 2000)
+    pages = [exports.page("Long", "long text " * 900, number=1), exports.page("A", "a", number=2)]
+    path = exports.write(tmp_path / "x.xml", exports.export(pages))
+    read_pages(path, {"Long": "Q1", "A": "Q2"}, tmp_path / "out")
+    drops = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
+    assert ("too_long", "x.xml:1") in [(drop["reason"], drop["item"]) for drop in drops]
+    assert pq.read_table(tmp_path / "out/pages.parquet")["title"].to_pylist() == ["A"]
+
+
+def test_of_a_reply_no_more_is_read_than_the_limit() -> None:
+    prompts = load_prompts(None)
+    introduction = "x " * limits.LONGEST_REPLY + "\n"
+    assert parse_reply("Who won the cup?", prompts, question=True).text == "Who won the cup?"
+    assert parse_reply(introduction + "Who won?", prompts, question=True).text is None
+
+
+def test_every_limit_is_tried() -> None:
+    public_limits = {name for name in vars(limits) if name.isupper() and not name.startswith("_")}
+    tried = {name.split()[0] for name in TOLD} | ELSEWHERE.keys()
+    assert public_limits - tried == {"LONGEST_PAGE", "LONGEST_REPLY"}
+    assert not tried - public_limits
 
 
 def test_all_readers_take_their_limits_from_one_module() -> None:

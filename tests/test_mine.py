@@ -66,6 +66,7 @@ def test_the_tables(tmp_path: Path) -> None:
     assert list(entities) == ["P54", "Q10", "Q11", "Q13", "Q14", "Q1000", "Q1001"]
     nothing = dict.fromkeys(("began_first", "began_last", "ended_first", "ended_last"))
     names = {"id": "Q1000", "label": "Player 0", "aliases": [], "enwiki": "Player 0", "classes": []}
+    nothing |= {"description": None, "country": None}
     assert entities["Q1000"] == names | nothing | {"sitelinks": 1, "statements": 3, "facts": 2}
     assert entities["P54"]["label"] == "member of sports team"
     assert not rows(folder / "gaps.parquet")

@@ -101,7 +101,7 @@ def test_a_file_that_is_no_dump(content: str, message: str, jobs: int, tmp_path:
 def test_a_truncated_file_is_an_error_and_what_was_read_is_kept(
     form: str, jobs: int, tmp_path: Path
 ) -> None:
-    lines = [{**entity, "descriptions": "x" * 8000} for entity in world(900)]
+    lines = [{**entity, "padding": "x" * 8000} for entity in world(900)]
     path = compressed(array(lines), tmp_path / f"dump.json.{form}")
     whole = path.read_bytes()
     tuning = Tuning(block=1 << 18, longest=1 << 18, blocks=4)

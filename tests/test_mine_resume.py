@@ -43,7 +43,7 @@ if __name__ == "__main__":
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three shards of about 70 blocks, and in `expected` the tables of them."""
     folder = tmp_path_factory.mktemp("resume")
-    entities = [{**entity, "descriptions": "x" * 60_000} for entity in world(420)]
+    entities = [{**entity, "padding": "x" * 60_000} for entity in world(420)]
     run(shards(entities, folder, "json", "json.gz", "json"), folder / "expected")
     return folder
 
@@ -107,11 +107,11 @@ def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
 def rerun(folder: Path, whole: Path, jobs: int) -> str:
     """What a second run says, which makes the tables."""
     process = start(folder, jobs)
-    said, errors = ended(process)
+    printed_text, errors = ended(process)
     assert process.returncode == 0, errors
     assert "Exception ignored" not in errors
     assert checksums(folder / "out") == checksums(whole / "expected")
-    return said
+    return printed_text
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").is_file(), reason="needs /proc")
@@ -120,7 +120,7 @@ def rerun(folder: Path, whole: Path, jobs: int) -> str:
     [
         ("killed", 2, 1),
         ("a reader is killed", 2, 2),
-        ("ctrl-c", 2, 2),
+        pytest.param("ctrl-c", 2, 2, marks=SLOW),
         pytest.param("killed", 1, 2, marks=SLOW),
         pytest.param("ctrl-c", 1, 1, marks=SLOW),
     ],
@@ -179,7 +179,13 @@ def test_tasks_of_a_killed_run_are_waited_for(folder: Path, whole: Path) -> None
 def test_other_relations_or_files_start_anew(folder: Path) -> None:
     paths = sorted((folder / "dump").iterdir())
     killed(folder, 1, lambda: parts(folder) > 10)
-    said: list[str] = []
+    printed_text: list[str] = []
     run(paths, folder / "other", work=folder / "out/build", undated=["P54"], tuning=TUNING)
-    run(paths[1:], folder / "fewer", work=folder / "out/build", tuning=TUNING, say=said.append)
-    assert not said
+    run(
+        paths[1:],
+        folder / "fewer",
+        work=folder / "out/build",
+        tuning=TUNING,
+        say=printed_text.append,
+    )
+    assert not printed_text

@@ -66,6 +66,7 @@ class Place:
             "layout": tmp / "quick",
             "rows": tmp / "rows.jsonl",
             "hits": tmp / "hits",
+            "batch": tmp / "nowhere",
             "results": hand_in(tmp, [submission(batch, "w1")]),
             "predictions": predictions,
             "scores": tmp / "scores",
@@ -121,9 +122,9 @@ def test_an_odd_path(command: str, one: Any, odd: str, place: Place) -> None:
         words += [option, path]
     with not_for_ever(SECONDS):
         done = run_cli(command, *words, cwd=place.folder / "out", ok=False)
-    said = done.stderr + done.stdout
-    assert "Traceback" not in said
-    assert odd not in ("long", "newline") or path not in said
+    printed_text = done.stderr + done.stdout
+    assert "Traceback" not in printed_text
+    assert odd not in ("long", "newline") or path not in printed_text
     if done.returncode:
-        told = [line for line in said.splitlines() if line.startswith("error: ")]
-        assert len(told) == 1 or (done.returncode == 2 and "Usage" in said), said
+        told = [line for line in printed_text.splitlines() if line.startswith("error: ")]
+        assert len(told) == 1 or (done.returncode == 2 and "Usage" in printed_text), printed_text

@@ -108,6 +108,7 @@ def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links", ["left out", "as files"])
 def test_a_source_tree_without_links_works(links: str, tmp_path: Path) -> None:
     """As an archive has it that was made or unpacked by a program that knows no links."""
@@ -148,6 +149,7 @@ def test_packages_are_imported_by_one_name_alone(name: str) -> None:
     assert "is a part of factdrift" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_example_of_the_package_runs(program: Path, tmp_path: Path) -> None:
     """In an empty folder, beside a package that has the name of one of our folders."""
     site = Path(sysconfig.get_path("purelib", vars={"base": str(program.parents[1])}))

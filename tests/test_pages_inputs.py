@@ -95,11 +95,14 @@ TAKEN = {
 def test_taken(name: str, tmp_path: Path) -> None:
     file, data = TAKEN[name]
     path = write(tmp_path / file, data)
-    said: list[str] = []
-    check_pages([path], date(2026, 2, 1), date(2026, 2, 2), said.append)
-    assert said == []
-    check_pages([path], date(2020, 12, 31), date(2026, 2, 2), said.append)
-    assert "the pages are of 2020-12-31 and the facts of 2026-02-02, 1,859 days apart" in said[0]
+    printed_text: list[str] = []
+    check_pages([path], date(2026, 2, 1), date(2026, 2, 2), printed_text.append)
+    assert printed_text == []
+    check_pages([path], date(2020, 12, 31), date(2026, 2, 2), printed_text.append)
+    assert (
+        "the pages are of 2020-12-31 and the facts of 2026-02-02, 1,859 days apart"
+        in printed_text[0]
+    )
 
 
 def test_the_command_refuses_before_it_mines(tmp_path: Path) -> None:
@@ -119,10 +122,12 @@ def test_a_release_that_asks_nothing_says_why(sample: Path, tmp_path: Path) -> N
     words = ["--dump", DUMP, "--pages", path, "--build", tmp_path / "b", "--out", tmp_path / "r"]
     completed = run_cli("release", "timeqa", *words, ok=False)
     assert completed.returncode == 1
-    said = completed.stderr.split("error: ")[1].split("\n")
-    assert said[0].startswith("nothing is left for timeqa: ") and "no_page" in said[0]
-    assert said[0].count("no_page") == 1
-    assert said[1] == "  no_page: There is no Wikipedia page of this title."
+    printed_text = completed.stderr.split("error: ")[1].split("\n")
+    assert (
+        printed_text[0].startswith("nothing is left for timeqa: ") and "no_page" in printed_text[0]
+    )
+    assert printed_text[0].count("no_page") == 1
+    assert printed_text[1] == "  no_page: There is no Wikipedia page of this title."
     assert "warning: the pages are of 2020-01-01 and the facts of 2026-02-02" in completed.stderr
 
 

@@ -36,7 +36,7 @@ def test_what_is_typed_says_what_stands_there(tmp_path: Path) -> None:
     for typed, lines in transcript():
         command_words = shlex.split(typed)
         command = [*commands.get(command_words[0], command_words[:1]), *command_words[1:]]
-        said = run_process(
+        printed_text = run_process(
             "sh", "-c", 'exec "$@" 2>&1', "sh", *command, cwd=tmp_path, env=wide
         ).stdout
-        assert re.fullmatch(pattern(lines), said), f"{typed}\n{said}"
+        assert re.fullmatch(pattern(lines), printed_text), f"{typed}\n{printed_text}"

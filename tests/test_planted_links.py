@@ -48,7 +48,7 @@ def remember_checksum(output_folder: Path) -> None:
 
 
 def write_part_folder(output_folder: Path) -> None:
-    write_part(output_folder, "part-1", {"statements": b"x"})
+    write_part(output_folder, "part-1", [{"statements": b"x"}])
 
 
 def fetch_file(address: str, output_folder: Path) -> None:
@@ -175,8 +175,8 @@ def test_a_template_that_is_a_link_is_refused_without_its_text(
     with pytest.raises(UserError, match="is a link that leads out of its folder") as error:
         load_relations(output_folder).whole()
     assert "secret of" not in str(error.value)
-    said = run_cli("templates", "--templates", output_folder, ok=False)
-    assert "secret of" not in said.stdout + said.stderr
+    printed_text = run_cli("templates", "--templates", output_folder, ok=False)
+    assert "secret of" not in printed_text.stdout + printed_text.stderr
     (output_folder / "P39.yaml").unlink()
     (output_folder / "P39.yaml").symlink_to("P39.yaml")  # to itself
     with pytest.raises(UserError, match="is a link that leads out"):

@@ -46,9 +46,10 @@ def own_tests(package: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_skeleton_passes_its_own_tests(package: Path) -> None:
-    status, said = own_tests(package)
-    assert status == 0, said
+    status, printed_text = own_tests(package)
+    assert status == 0, printed_text
     assert not [p for p in package.rglob("*") if p.is_file() and b"my_dataset" in p.read_bytes()]
 
 
@@ -56,9 +57,9 @@ def test_the_skeleton_passes_its_own_tests(package: Path) -> None:
 def test_a_dataset_that_depends_on_the_order_of_a_hash_is_found_out(package: Path) -> None:
     path = package / "two_hop/dataset.py"
     path.write_text(path.read_text().replace('tuple(fact["answers"])', 'tuple({*"abcdefgh"})'))
-    status, said = own_tests(package)
+    status, printed_text = own_tests(package)
     assert status == 1
-    assert "files that differ between two builds: " in said
+    assert "files that differ between two builds: " in printed_text
 
 
 def test_a_dataset_is_named_like_ours(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +134,11 @@ def test_a_skeleton_without_its_kind_is_a_dataset(tmp_path: Path) -> None:
     assert (tmp_path / "three-hop/three_hop/dataset.py").is_file()
 
 
-KINDS_WITH_TESTS = ("filter", "backend", "platform")
+KINDS_WITH_TESTS = (
+    "filter",
+    pytest.param("backend", marks=pytest.mark.slow),
+    pytest.param("platform", marks=pytest.mark.slow),
+)
 
 
 @pytest.mark.parametrize("kind", KINDS_WITH_TESTS)

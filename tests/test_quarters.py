@@ -67,9 +67,9 @@ def test_the_walk_runs_as_it_is_written(shop: tuple[Path, dict[str, str]]) -> No
     for version, added, measured in counted:
         old = f"{int(version[0]) - 1}.0.0"
         shelf = folder / "releases" / NAME
-        said = run_cli("diff", shelf / old, shelf / version).stdout
-        assert f"{added} rows added".replace(",", "") in said
-        assert f"{measured} rows measured anew".replace(",", "") in said
+        printed_text = run_cli("diff", shelf / old, shelf / version).stdout
+        assert f"{added} rows added".replace(",", "") in printed_text
+        assert f"{measured} rows measured anew".replace(",", "") in printed_text
     assert len(counted) == 3
 
 

@@ -152,6 +152,7 @@ for module in {modules}:
 """
 
 
+@pytest.mark.slow
 def test_an_upgraded_library_remakes_what_uses_it(tmp_path: Path) -> None:
     """Each library in turn, in a copy of the environment's metadata."""
     before = {module: reach(module).digest for module in STEPS}

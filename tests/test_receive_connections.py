@@ -40,9 +40,9 @@ def server(hit_batch: HitBatch, results_folder: Path) -> Iterator[Server]:
     """One server for all tests; at the end, its log has nothing but what an honest run says."""
     with serving(hit_batch.folder, results_folder, "--rate", "0") as running_server:
         yield running_server
-        said = running_server.stop()
+        printed_text = running_server.stop()
     own_lines = r"(?:serving|stopped;|received:) .*\n"
-    assert re.sub(own_lines, "", said) == ""
+    assert re.sub(own_lines, "", printed_text) == ""
 
 
 def hand_in(server: Server, hit_batch: HitBatch, worker_id: str) -> None:

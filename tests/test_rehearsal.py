@@ -21,10 +21,10 @@ def test_every_layout_can_be_rehearsed(name: str) -> None:
     layout = load_layout(name)
     assert answer_problems(layout, FIELDS[name], ANSWERS[name](FIELDS[name])) == []
     for item in attention_items(layout):
-        said = answers_to(name, layout, item)
-        assert answer_problems(layout, item.fields, said) == []
+        printed_text = answers_to(name, layout, item)
+        assert answer_problems(layout, item.fields, printed_text) == []
         assert item.answers is not None
-        assert {key: said[key] for key in item.answers} == item.answers
+        assert {key: printed_text[key] for key in item.answers} == item.answers
 
 
 def test_a_layout_of_ones_own_is_named(tmp_path: Path) -> None:

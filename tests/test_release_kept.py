@@ -52,8 +52,12 @@ def test_it_exports_the_same(kept_release: Path, tmp_path: Path) -> None:
     assert (tmp_path / "test.jsonl").read_bytes() == expected
 
 
+@pytest.mark.slow
 def test_it_rebuilds_to_equal_data_files(kept_release: Path, tmp_path: Path) -> None:
-    """Equal in types and rows: the bytes also tell the version of the Parquet library."""
+    """Equal in types and rows, but for columns that came later.
+
+    The bytes also tell the version of the Parquet library.
+    """
     options = ReleaseOptions(
         {"dump": [str(KEPT / "wikidata-20220103-all.json")]},
         build=tmp_path / "build",
@@ -75,7 +79,7 @@ def test_it_rebuilds_to_equal_data_files(kept_release: Path, tmp_path: Path) -> 
             pq.read_table(release_folder / release_file)
             for release_folder in (kept_release, rebuilt)
         )
-        assert new_rows.equals(old_rows), release_file
+        assert new_rows.select(old_rows.column_names).equals(old_rows), release_file
     # only documents and code for harnesses may differ, and the command names each of them
     data_lines = [csv_line for csv_line in differing if not csv_line.startswith("tasks/")]
     assert all(csv_line.endswith(": differs") for csv_line in data_lines), differing

@@ -190,7 +190,7 @@ def test_answers_that_know_nothing(sample: Path, tmp_path: Path) -> None:
     release_folder = sample / "releases/dynamic-templama/1.0.0"
     lines = run_cli("baselines", release_folder, "--out", tmp_path).stdout.splitlines()
     updated = next(line.split() for line in lines if line.startswith("updated "))
-    for stratum_place, guess in ((3, "longest-held"), (4, "most-frequent")):
+    for stratum_place, guess in ((2, "longest-held"), (3, "most-frequent")):
         words = ["--config", "updated", "--partial", "--out", tmp_path / guess]
         run_cli("score", release_folder, "--predictions", tmp_path / f"{guess}.jsonl", *words)
         scores = json.loads((tmp_path / guess / "scores.json").read_text())["table"]

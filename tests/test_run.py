@@ -61,7 +61,14 @@ def test_editing_a_template_renders_anew_and_never_reads_the_dump(
     words += ["--build", tmp_path / "b", "--templates", tmp_path / "t"]
 
     planned = run_cli("steps", TEMPLAMA, *words[4:]).stdout
-    assert re.findall(r"there +([a-z]+)-", planned) == ["mine", "facts", "timelines", "deltas"]
+    assert re.findall(r"there +([a-z]+)-", planned) == [
+        "mine",
+        "facts",
+        "learned",
+        "timelines",
+        "deltas",
+        "told",
+    ]
     assert re.findall(r"to make +([a-z]+)-", planned) == ["cloze", "examples"]
     refused = run_cli(*words, "--version", "1.0.0", ok=False)
     assert refused.returncode == 1
@@ -173,7 +180,7 @@ def test_a_mined_folder_says_how_much_and_is_checked_for_relations(tmp_path: Pat
     summary.write_text(json.dumps({**known, "asked": ["P6", "P39"]}))
     said = run_cli(*words, ok=False).stderr
     assert "error: " in said
-    assert "it was not mined for P102, P106, " in said
+    assert "it was not mined for P102, P108, " in said
     summary.write_text("{}")
     assert "not what mining writes" in run_cli(*words, ok=False).stderr
 

@@ -159,11 +159,11 @@ CASES = read_table("scoring_cases")
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_a_prediction_scores(tmp_path: Path, case: dict[str, Any]) -> None:
-    row, said, *expected_values = case.items()
+    row, printed_text, *expected_values = case.items()
     any_score = ROWS[row[1]]
     name, split = ("updated", "2021Q3") if isinstance(any_score, Cloze) else ("questions", "test")
     release_folder = publish(tmp_path, Sample({name: {split: [any_score]}})).folder
-    predictions_file = lines(tmp_path / "p.jsonl", {"id": any_score.id, **said[1]})
+    predictions_file = lines(tmp_path / "p.jsonl", {"id": any_score.id, **printed_text[1]})
     with pytest.raises(UserError, match=case["error"]) if "error" in case else nullcontext():
         scored(release_folder, predictions_file)
         (found_values,) = pq.read_table(tmp_path / "scores/rows.parquet").to_pylist()
@@ -193,10 +193,13 @@ def test_what_is_not_scored_is_counted(tmp_path: Path) -> None:
     release_folder = publish(
         tmp_path, Sample({"updated": {"2021Q3": [kept_answers, cloze(8), cloze(9)]}})
     ).folder
-    said = [{"id": "stays", "prediction": "Club 70"}, {"id": cloze(8).id, "scores": {"Club 8": -2}}]
+    printed_text = [
+        {"id": "stays", "prediction": "Club 70"},
+        {"id": cloze(8).id, "scores": {"Club 8": -2}},
+    ]
     told_answers: list[str] = []
     predictions_file = lines(
-        tmp_path / "p.jsonl", *said, {"id": cloze(9).id, "prediction": "Club 9"}
+        tmp_path / "p.jsonl", *printed_text, {"id": cloze(9).id, "prediction": "Club 9"}
     )
     release_scores = scored(release_folder, predictions_file, say=told_answers.append)
     row_counts = {

@@ -11,8 +11,8 @@ import pytest
 
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.facts.snapshot_diff import SEEN_ORDER, Dump, changes, seen
-from factdrift.builders.facts.timeline import KEY, TimeRule
+from factdrift.builders.facts.snapshot_diff import CHANGE_ORDER, SEEN_ORDER, Dump, changes, seen
+from factdrift.builders.facts.time_rules import TimeRule
 from factdrift.builders.rows import Entity, Fact, FactChange, Gap, SeenFact
 from tests.histories import NO_LIFE, day, fact, parquet
 from tests.tables import read_table
@@ -59,7 +59,10 @@ def dumps(
 
 
 RULES = read_table("snapshot_rules")
-"""The terms of the older dump (2021-01-15), those of the newer (2022-09-15), and the change."""
+"""The terms of the older dump (2021-01-15), those of the newer (2022-09-15), and the changes.
+
+There is a change for each segment, in order of time; `corrected` has what differs behind it.
+"""
 
 
 def terms_of(side: str) -> list[str]:
@@ -67,7 +70,9 @@ def terms_of(side: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def ruled(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def ruled(
+    duck: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[dict[str, Any]]]:
     """Every case compared in one table, each a subject of its own; `Q100`: a successor."""
     facts: list[list[Fact]] = [[], []]
     gaps: list[list[Gap]] = [[], []]
@@ -84,31 +89,38 @@ def ruled(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, d
     path = tmp_path_factory.mktemp("rules")
     old, new = dumps(duck, path, facts, gaps)
     out_path = path / "changes.parquet"
-    duck.write(changes(duck, old, new, EXCLUSIVE), out_path, FactChange, KEY)
+    duck.write(changes(duck, old, new, EXCLUSIVE), out_path, FactChange, CHANGE_ORDER)
     change_rows = pq.read_table(out_path).to_pylist()
     places = [(int(change["subject"][1:]), change["object"]) for change in change_rows]
     assert places == sorted(places)
-    return {row["subject"] + row["object"]: row for row in change_rows}
+    rows_by_fact: dict[str, list[dict[str, Any]]] = {}
+    for row in change_rows:
+        rows_by_fact.setdefault(row["subject"] + row["object"], []).append(row)
+    return rows_by_fact
 
 
 @pytest.mark.parametrize("number", range(len(RULES)), ids=map(" | ".join, RULES))
-def test_rules(ruled: dict[str, dict[str, Any]], number: int) -> None:
-    old, new, change = RULES[number]
-    row = ruled[f"Q{number}Q2"]
-    assert row["change"] == change
+def test_rules(ruled: dict[str, list[dict[str, Any]]], number: int) -> None:
+    old, new, changes_expected = RULES[number]
+    fact_rows = ruled[f"Q{number}Q2"]
+    found_changes = [
+        ":".join([row["change"], ",".join(row["differs"])]).removesuffix(":") for row in fact_rows
+    ]
+    assert found_changes == changes_expected.split()
     for side, terms, snapshot in (("old", old, OLD), ("new", new, NEW)):
-        statement_ids = sorted(
-            {"Q1$b" if term == "undated" else "Q1$a" for term in terms_of(terms)}
+        assert [row[f"{side}_snapshot"] for row in fact_rows] == [snapshot] * len(fact_rows)
+        has_side = [row[f"{side}_end_open"] is not None for row in fact_rows]
+        assert has_side.count(True) == max(1, len(set(terms_of(terms)) - {"undated"})) * (
+            terms != "-"
         )
-        assert row[f"{side}_statements"] == statement_ids
-        assert (row[f"{side}_end_open"] is None) == (terms == "-")
-        assert row[f"{side}_snapshot"] == snapshot
+        for row in fact_rows:
+            assert (row[f"{side}_statements"] == []) == (row[f"{side}_end_open"] is None)
     assert len(ruled) == len(RULES) + 2
 
 
-def test_ended_by_a_successor(ruled: dict[str, dict[str, Any]]) -> None:
-    ended = ruled["Q100Q2"]
-    assert (ended["change"], ruled["Q100Q3"]["change"]) == ("obsolete", "new")
+def test_ended_by_a_successor(ruled: dict[str, list[dict[str, Any]]]) -> None:
+    (ended,), (begun,) = ruled["Q100Q2"], ruled["Q100Q3"]
+    assert (ended["change"], begun["change"]) == ("obsolete", "new")
     assert [ended[f"old_end_{column_end}"] for column_end in ("first", "last", "open")] == [
         None,
         None,

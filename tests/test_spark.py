@@ -69,7 +69,9 @@ def whole_run(eng: Engine, inputs: Path, out: Path) -> dict[str, int]:
     rows["deltas"] = eng.write(deltas, out / "deltas.parquet", Delta, order)
     rows["dropped"] = eng.write(dropped, out / "dropped.parquet", Dropped, order)
     changed = snapshot_diff.changes(eng, dumps[0], dumps[1], rules)
-    rows["changes"] = eng.write(changed, out / "changes.parquet", FactChange, timeline.KEY)
+    rows["changes"] = eng.write(
+        changed, out / "changes.parquet", FactChange, snapshot_diff.CHANGE_ORDER
+    )
     seen = snapshot_diff.seen(eng, [dump.facts for dump in dumps])
     rows["seen"] = eng.write(seen, out / "seen.parquet", SeenFact, snapshot_diff.SEEN_ORDER)
     return rows

@@ -173,8 +173,8 @@ mine_sparql({server.endpoint!r}, Path({str(tmp_path / "out")!r}), relations={{"P
         while len(server.log) < 8 and run.poll() is None:
             time.sleep(0.05)
         run.send_signal(stop)
-        said = run.communicate()[1]
-    assert ("UserError: stopped\n  run it again" in said) == (stop == signal.SIGINT)
+        printed_text = run.communicate()[1]
+    assert ("UserError: stopped\n  run it again" in printed_text) == (stop == signal.SIGINT)
     queries = [entry["query"] for entry in server.log]
     assert len(queries) >= 8
     assert not (tmp_path / "out" / "statements.parquet").exists()

@@ -3,7 +3,7 @@
 from datetime import date
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from factdrift.builders.wikidata.sparql_client import Row, SparqlTerm
@@ -52,6 +52,8 @@ def test_wikibase_times_come_back_as_they_were(
 ) -> None:
     month = month if precision >= 10 else 0
     day = day if precision == 11 else 0
+    # the first two days of the Julian year 1 are in a year that Python has not
+    assume(not (julian and year == 1 and month <= 1 and day <= 2))
     text = f"{'-' if year < 0 else '+'}{abs(year):04}-{month:02}-{day:02}T00:00:00Z"
     calendar = JULIAN if julian else GREGORIAN
     written = xsd_time(text, precision, calendar).value

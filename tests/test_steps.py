@@ -11,7 +11,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import RecipeInput, Source
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
-from factdrift.builders.generate import prompts
+from factdrift.builders.generate import prompt_files
 from factdrift.builders.generate.openai_servers import OpenAI
 
 
@@ -68,21 +68,21 @@ def test_a_copy_with_another_field_has_a_key_of_its_own() -> None:
 
 
 def open_workspace(folder: Path) -> tuple[Workspace, list[str]]:
-    said: list[str] = []
-    return Workspace(folder / "build", said.append), said
+    printed_text: list[str] = []
+    return Workspace(folder / "build", printed_text.append), printed_text
 
 
 def test_a_step_is_made_once_with_its_inputs_first(tmp_path: Path) -> None:
-    workspace, said = open_workspace(tmp_path)
+    workspace, printed_text = open_workspace(tmp_path)
     step = Sum(numbers=(Numbers(count=3), Numbers(count=4)))
     assert (workspace.folder(step) / "sum").read_text("utf-8") == "9"
-    assert [line.split()[:2] for line in said] == [
+    assert [line.split()[:2] for line in printed_text] == [
         ["numbers:", "making"], ["numbers:", "making"], ["sum:", "making"],
     ]  # fmt: skip
-    again, said = open_workspace(tmp_path)
+    again, printed_text = open_workspace(tmp_path)
     again.folder(step)
     again.folder(step)
-    assert [line.split()[:2] for line in said] == [["sum:", "reused"]]  # said once
+    assert [line.split()[:2] for line in printed_text] == [["sum:", "reused"]]  # said once
 
 
 def test_only_declared_inputs_can_be_read(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ class Asking(Numbers):
 
 
 def test_an_edited_file_of_prompts_is_another_key(tmp_path: Path) -> None:
-    own = Path(shutil.copy(prompts.DEFAULT_PROMPTS, tmp_path / "mine.yaml"))
+    own = Path(shutil.copy(prompt_files.DEFAULT_PROMPTS, tmp_path / "mine.yaml"))
     model = OpenAI(base_url="http://127.0.0.1:9/v1", model="m", prompts=own)
     before = Asking(backend=model).key
     assert Asking(backend=model).key == before

@@ -396,3 +396,92 @@ def test_the_command(folder: Path) -> None:
     assert "(subject) plays for _X_.  ->  (subject) plays for (object)." in printed_text
     missing = run_cli("templates", "--import", "templates.csv", cwd=Path.cwd(), ok=False)
     assert "--import FILE.csv and --out FOLDER go together" in missing.stderr
+
+
+# Templates that extend others.
+
+EXTENDING = """\
+relation: P6
+extends: P6
+cloze:
+  2: <object> heads the government of <the subject>.
+"""
+
+
+def test_a_template_extends_ours_with_one_sentence_changed(folder: Path) -> None:
+    (folder / "P6.yaml").write_text(EXTENDING, encoding="utf-8")
+    relation, ours = load_relations(folder).whole()["P6"], SHIPPED["P6"]
+    assert relation.cloze == (ours.cloze[0], "<object> heads the government of <the subject>.")
+    changed = {"cloze", "examples", "extends"}
+    for name in type(relation).model_fields.keys() - changed:
+        assert getattr(relation, name) == getattr(ours, name), name
+    assert relation.examples == ()
+
+
+def test_templates_of_a_folder_extend_each_other(folder: Path) -> None:
+    (folder / "P6-a.yaml").write_text(EXTENDING.replace("P6\ne", "P6-a\ne"), encoding="utf-8")
+    more = "relation: P6-b\nextends: P6-a\nlabel: another\ncloze:\n  3: <object> is <subject>.\n"
+    (folder / "P6-b.yaml").write_text(more, encoding="utf-8")
+    relations = load_relations(folder).whole()
+    assert relations["P6-b"].cloze == (*relations["P6-a"].cloze, "<object> is <subject>.")
+    assert relations["P6-b"].wordings == SHIPPED["P6"].wordings
+    assert (relations["P6-b"].label, relations["P6-a"].label) == ("another", SHIPPED["P6"].label)
+
+
+@pytest.mark.parametrize(
+    ("change", "mistake"),
+    [
+        (("P6\ncloze", "P66\ncloze"), "2: extends: no template P66 here or in "),
+        (("  2:", "  4:"), "4: cloze.4: no place of a sentence: there are 1 to 2"),
+        (("  2:", "  x:"), "4: cloze.x: no place of a sentence"),
+        (("<object>", "<obj>"), "4: cloze.2: unknown placeholder <obj>, did you mean <object>?"),
+    ],
+)
+def test_mistakes_of_a_template_that_extends(
+    folder: Path, change: tuple[str, str], mistake: str
+) -> None:
+    (folder / "P6.yaml").write_text(EXTENDING.replace(*change), encoding="utf-8")
+    (found_mistake,) = mistakes(folder)
+    assert found_mistake.startswith(f"templates/P6.yaml:{mistake}")
+
+
+def test_templates_that_extend_in_a_circle(folder: Path) -> None:
+    for name, other in (("P6-a", "P6-b"), ("P6-b", "P6-a")):
+        text = f"relation: {name}\nextends: {other}\n"
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    assert all("extends" in mistake for mistake in mistakes(folder))
+
+
+def test_all_mistakes_of_a_file_in_one_round(folder: Path) -> None:
+    text = """\
+relation: P115
+label: home venue
+mode: accumulate
+undated: never
+cloze:
+  - "{subject} plays at <obj>"
+  - <subject> is at home in <object>.
+object_class: Q5
+label: again
+examples:
+  - {subject: Arsenal, object: Emirates Stadium, reads: [a, b]}
+"""
+    (folder / "P115.yaml").write_text(text, encoding="utf-8")
+    found = [mistake.removeprefix("templates/P115.yaml:") for mistake in mistakes(folder)]
+    assert found == [
+        "4: undated: should be 'keep', 'drop' or 'doubt', not 'never'",
+        "6: cloze[0]: write <subject> for {subject}; unknown placeholder <obj>, did you mean "
+        "<object>?; has no full stop at the end; a variant is a whole sentence",
+        "8: object_class: should be a mapping, not 'Q5'",
+        "9: label: given twice, first on line 2",
+        "11: examples[0].reads[1]: the template makes 'Arsenal is at home in Emirates Stadium.'",
+    ]
+
+
+def test_a_hint_names_a_model_that_is_there(folder: Path) -> None:
+    text = EXTENDING.replace("relation: P6", "relation: P6-capital")
+    (folder / "P6-capital.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        select_relations(load_relations(folder), ["P6-capitol"], folder)
+    assert "with templates/P6-capital.yaml as a model" in str(caught.value)
+    assert Path("templates/P6-capital.yaml").is_file()

@@ -65,10 +65,10 @@ def test_reports_of_all_kinds_are_escaped(text: str) -> None:
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, check=False, cwd=ROOT
     )
-    said = (run.stdout + run.stderr).decode("utf-8")
-    assert "ValueError" in said
-    assert "broken: " in said
-    assert said.replace("\n", "").replace("\t", "").isprintable()
+    printed_text = (run.stdout + run.stderr).decode("utf-8")
+    assert "ValueError" in printed_text
+    assert "broken: " in printed_text
+    assert printed_text.replace("\n", "").replace("\t", "").isprintable()
 
 
 # The modules that write to a terminal themselves: constant texts alone, or through `printable`.
@@ -112,6 +112,6 @@ def test_nothing_else_prints() -> None:
 def test_arguments_are_escaped(tmp_path: Path, words: list[str]) -> None:
     named = [word.format("\x1b[2Jx\x07") for word in words]
     run = run_process(sys.executable, "-m", "factdrift", *named, ok=False, cwd=tmp_path)
-    said = run.stdout + run.stderr
-    assert "Traceback" not in said
-    assert not set(said) & set("\x1b\x07")
+    printed_text = run.stdout + run.stderr
+    assert "Traceback" not in printed_text
+    assert not set(printed_text) & set("\x1b\x07")

@@ -57,5 +57,5 @@ def test_mistakes(tmp_path: Path) -> None:
     assert "no such folder" in run_cli("clean", "--build", tmp_path / "no", ok=False).stderr
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "x.json").write_text("{")
-    said = run_cli("clean", "--build", tmp_path, ok=False).stderr
-    assert "x.json: broken note" in said and "Traceback" not in said
+    printed_text = run_cli("clean", "--build", tmp_path, ok=False).stderr
+    assert "x.json: broken note" in printed_text and "Traceback" not in printed_text

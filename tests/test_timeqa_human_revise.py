@@ -72,11 +72,11 @@ def test_a_segment_becomes_what_people_said(case: str) -> None:
 
 
 def test_the_same_words_are_the_same_object_and_other_words_another() -> None:
-    said = [
+    printed_text = [
         gold_row("verify_facts", "3", shown(MADRID), other("northside")),
         gold_row("verify_facts", "4", shown(TOWN), other("northside", "madrid")),
     ]
-    segment_row, two = revise(HISTORY, read_verdicts(said)[0], PAGE)
+    segment_row, two = revise(HISTORY, read_verdicts(printed_text)[0], PAGE)
     assert isinstance(segment_row, tuple) and isinstance(two, tuple)
     assert [revised.object for revised in two] == ["Q3", segment_row[0].object]
     assert segment_row[0].object.startswith("text-")

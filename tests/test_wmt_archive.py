@@ -17,9 +17,9 @@ import zstandard
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import ArticleRef
 from factdrift.builders.text.sentences import split_sentences
-from factdrift.builders.wmt.archive import find_archives
+from factdrift.builders.wmt.archive import LineFormat, find_archives
 from factdrift.builders.wmt.index import TABLES, index_archive
-from factdrift.builders.wmt.lines import sentences_of
+from factdrift.builders.wmt.lines import parse_block, sentences_of
 from factdrift.builders.wmt.read import read_articles
 from tests.conftest import ROOT
 from tests.dumps import rows
@@ -130,6 +130,28 @@ def test_forms_of_files(tmp_path: Path, suffix: str) -> None:
     assert [article.text for article in read_articles(path, archive_path)] == ["A.\nB."] * 2
 
 
+@pytest.mark.parametrize(
+    ("form", "short_line", "why"),
+    [
+        ("jsonl", b"", ("malformed_line", "too short for a date and a text")),
+        ("jsonl", b'{"date":1}', ("malformed_line", "too short for a date and a text")),
+        ("jsonl", b"\xff", ("bad_utf8", "not UTF-8")),
+        ("jsonl", "ö\r".encode(), ("malformed_line", "too short for a date and a text")),
+        ("jsonl", b'{"text":"a"}', ("malformed_line", "no field date")),
+        ("wmt", b"", ("too_few_fields", "0 of 3")),
+        ("wmt", b"\r", ("too_few_fields", "0 of 3")),
+        ("wmt", b"a\tb", ("too_few_fields", "2 of 3")),
+        ("wmt", b"a\tb\tc", ("bad_date", "a")),
+        ("wmt", b"a\t\t\tb", ("malformed_line", "4 fields instead of 3")),
+    ],
+)
+def test_lines_too_short_for_an_article(
+    form: LineFormat, short_line: bytes, why: tuple[str, str]
+) -> None:
+    parsed = parse_block(short_line + b"\n", form, date(2030, 1, 1), signatures=False)
+    assert parsed == (1, [], [(1, *why)])
+
+
 def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
     records = [
         {"date": "2019-02-07", "text": 'He won. "Yes!" she said. Mr. Ng left at 5 p.m. today.'},
@@ -173,9 +195,9 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(
     name: str, first: bytes, near: float, tmp_path: Path
 ) -> None:
     path = archive(tmp_path, b"\xef\xbb\xbf" + first, first.replace(b"07", b"08", 1), name=name)
-    said: list[str] = []
-    index_archive(path, tmp_path / "out", near_duplicates=near, block=20, say=said.append)
-    assert said[0].endswith(" articles of 2 lines")
+    printed_text: list[str] = []
+    index_archive(path, tmp_path / "out", near_duplicates=near, block=20, say=printed_text.append)
+    assert printed_text[0].endswith(" articles of 2 lines")
     articles = indexed(path, tmp_path / "out")
     assert [record.line for record in articles] == [1, 2]
     assert [record.id for record in articles] == [

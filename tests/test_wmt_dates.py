@@ -173,15 +173,15 @@ def test_a_draw_does_not_depend_on_how_many_there_are(uneven: Path, tmp_path: Pa
 @pytest.mark.parametrize("most", [1, 3])
 def test_at_most_so_many_draws_of_an_article(tmp_path: Path, most: int) -> None:
     table = articles(tmp_path / "articles.parquet", {date(2020, 3, 1): 20, date(2020, 3, 2): 5})
-    said: list[str] = []
+    printed_text: list[str] = []
     settings = DateSettings(
         eval=Amount(recent=60, past=60), train=NONE, valid=NONE, most_draws=most
     )
-    draw_question_dates(table, tmp_path, settings, SEED, say=said.append)
+    draw_question_dates(table, tmp_path, settings, SEED, say=printed_text.append)
     draw_counts = Counter(pq.read_table(tmp_path / "draws.parquet")["article"].to_pylist())
     assert max(draw_counts.values()) == most
     assert sum(draw_counts.values()) == min(25 * most, 120)
-    assert re.fullmatch(r"only \d+ of 60 past draws of eval: too few articles", said[-1])
+    assert re.fullmatch(r"only \d+ of 60 past draws of eval: too few articles", printed_text[-1])
     reasons = Counter(pq.read_table(tmp_path / "draws_dropped.parquet")["reason"].to_pylist())
     assert reasons["article_used_up"] > 0
 

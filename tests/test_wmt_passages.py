@@ -45,8 +45,8 @@ def test_chunks_of_six(sentences: int, sizes: list[int]) -> None:
     assert [len(passage.text.split()) - 4 for passage in passages] == sizes
     assert passages[0].text.startswith("Thursday, February 7, 2019. S0.")
     assert {passage.sha256 for passage in passages} == {bytes(range(32)).hex()}
-    said = " ".join(passage.text.removeprefix(passage_prefix(day)) for passage in passages)
-    assert said == " ".join(words)
+    printed_text = " ".join(passage.text.removeprefix(passage_prefix(day)) for passage in passages)
+    assert printed_text == " ".join(words)
 
 
 @pytest.mark.parametrize(

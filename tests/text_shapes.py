@@ -5,13 +5,14 @@ and again, mostly without the partner that a reader looks for. `tests/test_text_
 every shape to every function.
 """
 
+from collections import deque
 from collections.abc import Callable
 from datetime import date
 from typing import Any, NamedTuple
 
 from factdrift.builders.generate.mentions import is_usable_name, news_sentences
-from factdrift.builders.generate.patterns import questions as pattern_questions
-from factdrift.builders.generate.prompts import load_prompts, parse_reply, strip_reasoning
+from factdrift.builders.generate.prompt_files import load_prompts
+from factdrift.builders.generate.replies import parse_pairs, parse_reply, strip_reasoning
 from factdrift.builders.rows import Article
 from factdrift.builders.text import (
     dates,
@@ -31,6 +32,8 @@ from factdrift.builders.text.en import (
     articles,
     boilerplate,
     question_form,
+    question_key,
+    same_answer,
     standalone,
     tense,
 )
@@ -359,8 +362,14 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "plain_marks": words.plain_marks,
     "bare_answer": answers.bare_answer,
     "names_answer": lambda text: answers.names_answer(text, "London buses", small=True),
-    "gives_answer_away": lambda text: answers.gives_answer_away(text, "Italy"),
-    "answer_key": answers.answer_key,
+    "gives_answer_away": lambda text: same_answer.gives_answer_away(text, "Italian PSG"),
+    "answer_key": same_answer.answer_key,
+    "question_key": question_key.question_key,
+    "plain_amounts": same_answer.plain_amounts,
+    "has_amount": same_answer.has_amount,
+    "contradict": lambda text: same_answer.contradict(text, "not guilty"),
+    "is_same_name": lambda text: same_answer.is_same_name(text, "Leeds United"),
+    "names_in_other_words": lambda text: same_answer.names_in_other_words(text, "PSG"),
     "takes_the": articles.takes_the,
     "opening_article": lambda text: articles.opening_article(text, text[: len(text) // 2]),
     "a_or_an": articles.a_or_an,
@@ -386,7 +395,11 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "english_share": lambda text: inputs.english_share([text]),
     "page_from_record": _record,
     "page_from_record with links": _linked_record,
-    "json_rows": lambda text: list(records.json_rows(text.encode("utf-8", "replace"), 0)),
+    "json_rows": lambda text: deque(
+        # the reader holds one row at a time: a list of a million would measure Python's collector
+        records.json_rows(text.encode("utf-8", "replace"), 0),
+        maxlen=0,
+    ),
     "without_templates": lambda text: templates.without_templates(text, "A"),
     "normalise_title": titles.normalise_title,
     "redirect_target": titles.redirect_target,
@@ -400,7 +413,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "possible_days": lambda text: possible_days(text, 11, "Q1985727"),
     "news_sentences": lambda text: news_sentences(_article(text)),
     "is_usable_name": is_usable_name,
-    "pattern_questions": lambda text: pattern_questions(_article(text)),
+    "parse_pairs": lambda text: parse_pairs(text, load_prompts(None)),
     "strip_reasoning": strip_reasoning,
     "parse_reply": lambda text: parse_reply(text, load_prompts(None), question=True),
     # filters and scoring
@@ -412,7 +425,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
 
 QUESTIONS = (
     *("time_in_question", "malformation", "unresolved_pronoun", "outside_reference"),
-    *("gives_answer_away", "names_answer", "article_day_reason"),
+    *("gives_answer_away", "names_answer", "names_in_other_words", "article_day_reason"),
 )
 LONGEST_TEXT: dict[str, int] = dict.fromkeys(QUESTIONS, 1000)
 """Bytes of the longest text of a function whose callers bound it: a question or its answer. What a

@@ -32,6 +32,7 @@ SAME = NamedNode("http://www.w3.org/2002/07/owl#sameAs")
 NAMES = {
     "labels": NamedNode("http://www.w3.org/2000/01/rdf-schema#label"),
     "aliases": NamedNode("http://www.w3.org/2004/02/skos/core#altLabel"),
+    "descriptions": NamedNode("http://schema.org/description"),
 }
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RANKS = {"normal": "NormalRank", "preferred": "PreferredRank", "deprecated": "DeprecatedRank"}

@@ -1,9 +1,14 @@
 """Mutated lines and files over all readers: kept, or dropped and counted, or one clear message."""
 
 import base64
+import csv
+import gzip
+import io
 import json
 import re
+import shutil
 import traceback
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +21,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from factdrift.annotation.layout import Layout
+from factdrift.annotation.layout import Layout, load_layout
 from factdrift.builders.core.compressed import pieces
 from factdrift.builders.core.config import load
 from factdrift.builders.core.errors import UserError
@@ -28,6 +33,7 @@ from factdrift.builders.wikipedia.read import read_pages
 from factdrift.builders.wmt.index import TABLES, index_archive
 from factdrift.scoring.predictions import read_predictions
 from tests.annotation_workers import batch_of, submission, take
+from tests.simulated_workers import label_studio_export, mturk_csv, work, written
 from torture import ROOT, HangsError, Outcome, not_for_ever, scratch
 
 _SECONDS = 300
@@ -320,6 +326,115 @@ def _predictions(random: Random, number: int, folder: Path) -> Losses:
             yield f"{found} of {filled} predictions are read"
 
 
+def _answers_of_models(random: Random) -> list[dict[str, Any]]:
+    """Some answers that models gave, as their owners shared them."""
+    path = random.choice(sorted(ROOT.glob("docs/results/*/*/answers.jsonl")))
+    answer_lines = path.read_bytes().splitlines()
+    return [json.loads(line) for line in random.sample(answer_lines, min(12, len(answer_lines)))]
+
+
+def _as_csv(model_answers: list[dict[str, Any]]) -> bytes:
+    table_text = io.StringIO()
+    row_writer = csv.writer(table_text)
+    row_writer.writerow(["id", "config", "split", "prediction"])
+    for answer_row in model_answers:
+        row_writer.writerow(
+            [
+                answer_row["id"],
+                answer_row.get("config"),
+                answer_row.get("split"),
+                _first_answer(answer_row),
+            ]
+        )
+    return table_text.getvalue().encode()
+
+
+def _first_answer(answer_row: dict[str, Any]) -> str:
+    model_answers = (
+        answer_row.get("prediction")
+        or answer_row.get("candidates")
+        or [*answer_row.get("scores", ())]
+        or [""]
+    )
+    return model_answers if isinstance(model_answers, str) else str(model_answers[0])
+
+
+def _as_samples(model_answers: list[dict[str, Any]]) -> bytes:
+    """As lm-eval logs them."""
+    sample_rows = [
+        {
+            "doc_id": row_number,
+            "doc": {"id": answer_row["id"]},
+            "resps": [[_first_answer(answer_row)]],
+        }
+        | {"filtered_resps": [_first_answer(answer_row)], "filter": "none"}
+        for row_number, answer_row in enumerate(model_answers)
+    ]
+    return b"".join(json.dumps(sample_row).encode() + b"\n" for sample_row in sample_rows)
+
+
+def _as_log(model_answers: list[dict[str, Any]]) -> bytes:
+    """As Inspect logs them."""
+    log_archive = io.BytesIO()
+    with zipfile.ZipFile(log_archive, "w", zipfile.ZIP_DEFLATED) as log_file:
+        log_file.writestr("header.json", '{"version": 2, "eval": {"model": "m", "task_args": {}}}')
+        for answer_row in model_answers:
+            sample_output = {"completion": _first_answer(answer_row), "choices": [{}]}
+            sample_row = {"id": answer_row["id"], "epoch": 1, "output": sample_output}
+            log_file.writestr(f"samples/{answer_row['id']}_epoch_1.json", json.dumps(sample_row))
+    return log_archive.getvalue()
+
+
+_PREDICTION_FILES: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {
+    "answers.jsonl": lambda model_answers: b"\n".join(
+        json.dumps(answer_row).encode() for answer_row in model_answers
+    ),
+    "answers.jsonl.gz": lambda model_answers: gzip.compress(
+        b"\n".join(json.dumps(answer_row).encode() for answer_row in model_answers)
+    ),
+    "list.json": lambda model_answers: json.dumps(model_answers, indent=1).encode(),
+    "map.json": lambda model_answers: json.dumps(
+        {answer_row["id"]: _first_answer(answer_row) for answer_row in model_answers}
+    ).encode(),
+    "answers.csv": _as_csv,
+    "samples_x_2026-11-27T07-14-05.648090.jsonl": _as_samples,
+    "log.eval": _as_log,
+}
+
+
+def _prediction_files(random: Random, number: int, folder: Path) -> Losses:
+    """Damaged files of every form: read, or refused with the file's name."""
+    for _ in range(number):
+        name = random.choice([*_PREDICTION_FILES])
+        path = folder / name
+        path.write_bytes(bitten(random, _PREDICTION_FILES[name](_answers_of_models(random))))
+        with _naming(name):
+            for row_batch in read_predictions(path):
+                row_batch.validate()
+    yield from ()
+
+
+def _result_files(random: Random, number: int, folder: Path) -> Losses:
+    """Damaged result files of three platforms: entries are taken or refused, or the file is."""
+    layout = load_layout("verify_facts")
+    for platform in ("mturk", "label_studio"):
+        platform_folder = folder / platform
+        hit_batch = written(platform_folder / "hits", "verify_facts", platform)
+        made_submissions = work(hit_batch, layout)
+        whole_path = platform_folder / ("results.csv" if platform == "mturk" else "results.json")
+        if platform == "mturk":
+            mturk_csv(made_submissions, hit_batch, whole_path)
+        else:
+            label_studio_export(made_submissions, hit_batch, layout, whole_path)
+        whole_bytes = whole_path.read_bytes()
+        for case_number in range(number // 2):
+            whole_path.write_bytes(bitten(random, whole_bytes))
+            with _naming(whole_path.name):
+                take(platform_folder, whole_path, out=f"judgments-{case_number}")
+            shutil.rmtree(platform_folder / f"judgments-{case_number}", ignore_errors=True)
+    yield from ()
+
+
 def _yaml(random: Random, number: int, folder: Path) -> Losses:
     """Recipes, templates and layouts: read, or told with the file's name."""
     for pattern, model in random.choices(_CONFIGS, k=number):
@@ -347,6 +462,8 @@ _READERS: dict[str, tuple[int, Callable[[Random, int, Path], Losses]]] = {
     "JSON lines of pages": (800, _page_lines),
     "results of annotators": (200, _results),
     "lines of predictions": (2_000, _predictions),
+    "files of predictions": (100, _prediction_files),
+    "result files of platforms": (6, _result_files),
     "recipes, templates and layouts": (40, _yaml),
     "JSON lines of news": (2_000, _news_lines),
     "lines of T-REx": (1_000, _trex_lines),

@@ -7,9 +7,10 @@ are refused.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
@@ -37,10 +38,12 @@ class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-def load(path: Path, model: type[M]) -> M:
+def load(path: Path, model: type[M], context: Mapping[str, Any] = MappingProxyType({})) -> M:
     """Read one YAML file into `model`.
 
-    Validators find the path of the file in `info.context["path"]`, and can raise `mistakes(…)`.
+    Validators find the path of the file in `info.context["path"]`, its plain data as `"data"`, and
+    the entries of `context`. They can raise `mistakes(…)`; where other fields are still to be
+    checked, they add pairs of a place and its message to the list `"mistakes"`.
     Raises one `UserError` that lists all mistakes, each on a line: `file:line: field: mistake`.
     """
     try:
@@ -52,17 +55,24 @@ def load(path: Path, model: type[M]) -> M:
         near_name = did_you_mean(
             path.name, sorted(sibling.name for sibling in path.parent.glob("*.y*ml"))
         )
-        hint = f"did you mean {display_path(path.parent / near_name)}?" if near_name else None
-        raise UserError("no such file", where=display_path(path), hint=hint) from None
+        hint_text = f"did you mean {display_path(path.parent / near_name)}?" if near_name else None
+        raise UserError("no such file", where=display_path(path), hint=hint_text) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
     yaml_tree = _Tree(yaml_text, display_path(path))
     error_details: list[ErrorDetails] = []
     for _ in range(2):  # the second time with the original text of what text fields refused
+        found_mistakes = list(yaml_tree.mistakes)
+        file_context = {"path": path, "data": yaml_tree.data, "mistakes": found_mistakes}
         try:
-            return model.model_validate(yaml_tree.data, context={"path": path})
+            config = model.model_validate(yaml_tree.data, context={**file_context, **context})
+            if not found_mistakes:
+                return config
+            error_details = []
         except ValidationError as error:
             error_details = error.errors(include_url=False)
+        if found_mistakes:
+            error_details += mistakes(found_mistakes).errors(include_url=False)
         if not sum(
             yaml_tree.as_text(error["loc"])
             for error in error_details
@@ -133,6 +143,8 @@ class _Tree:
     def __init__(self, yaml_text: str, where: str) -> None:
         self.where = where
         self.line: dict[Loc, int] = {(): 1}
+        self.mistakes: list[tuple[Loc, str]] = []
+        """Keys that are given twice: what else is wrong is told with them."""
         self._raw: dict[Loc, str] = {}
         try:
             # events come one by one, so that nothing after what is refused is read
@@ -186,10 +198,8 @@ class _Tree:
                 raise UserError("a key must be plain text", where=self.where, line=line_number)
             key_place = (*loc, key.value)
             if key.value in mapping_data:
-                repeat_text = (
-                    f"{_dotted(key_place)}: given twice, first on line {self.line[key_place]}"
-                )
-                raise UserError(repeat_text, where=self.where, line=line_number)
+                first_line = self.line[key_place]
+                self.mistakes.append((key_place, f"given twice, first on line {first_line}"))
             self.line[key_place] = line_number
             mapping_data[key.value] = self._build(value, key_place)
         return mapping_data
@@ -212,9 +222,13 @@ class _Tree:
         """Return `loc` without the parts that are not in the file, such as tags of unions."""
         known_place: Loc = ()
         for loc_part in loc:
-            known_place = (
-                (*known_place, loc_part) if (*known_place, loc_part) in self.line else known_place
-            )
+            # A sentence that is replaced by its place stands under that place, from 1.
+            names: list[int | str] = [loc_part]
+            names += [str(loc_part + 1)] if isinstance(loc_part, int) else []
+            for name in names:
+                if (*known_place, name) in self.line:
+                    known_place = (*known_place, name)
+                    break
         return known_place
 
     def as_text(self, loc: Loc) -> bool:
@@ -235,6 +249,31 @@ def _dotted(loc: Sequence[int | str]) -> str:
         f"[{loc_part}]" if isinstance(loc_part, int) else f".{on_a_line(loc_part)[:200]}"
         for loc_part in loc
     ).lstrip(".")
+
+
+def replace_models(value: Any, kind: type[M], change: Callable[[M], BaseModel]) -> Any:
+    """Return a configuration in which `change` has replaced every model of one kind.
+
+    It looks into models, mappings and tuples; what has no such model inside stays the same object.
+    """
+    if isinstance(value, kind):
+        return change(value)
+    if isinstance(value, BaseModel):
+        changed_fields: dict[str, Any] = {}
+        for field_name in type(value).model_fields:
+            old_value = getattr(value, field_name)
+            new_value = replace_models(old_value, kind, change)
+            if new_value is not old_value:
+                changed_fields[field_name] = new_value
+        return value.model_copy(update=changed_fields) if changed_fields else value
+    if isinstance(value, Mapping):
+        new_items = {key: replace_models(inner, kind, change) for key, inner in value.items()}
+        return new_items if any(new_items[key] is not value[key] for key in value) else value
+    if isinstance(value, tuple):
+        new_values = tuple(replace_models(inner, kind, change) for inner in value)
+        is_same = all(new is old for new, old in zip(new_values, value, strict=True))
+        return value if is_same else new_values
+    return value
 
 
 def models_in(hint: Any) -> list[type[BaseModel]]:

@@ -34,6 +34,9 @@ LARGEST_DOCUMENT = 256 << 20
 to a million questions have 100 MB."""
 LONGEST_SAMPLE = 64 << 20
 """Bytes of an unpacked sample in a log of Inspect. That of a long conversation has a megabyte."""
+LARGEST_LOG_INDEX = 16 << 20
+"""Bytes of the list of files at the end of a log of Inspect, which is held in memory at some twenty
+times its size: enough for 200,000 samples."""
 LARGEST_SHARED_FILE = 16 << 20
 """Bytes of a file of shared results, so that a pull request with many stays small."""
 LARGEST_YAML = 1 << 20
@@ -52,6 +55,8 @@ has 300 at most, and may stand behind an introduction."""
 MOST_REPEATED = 1 << 20
 """Characters of table cells that are shown again because they span rows, for one page. A page of
 2 MB with long tables repeats a tenth of that; a few cells with `rowspan=999` repeat gigabytes."""
+_CELL_COST = 16
+"""Characters that a repeated cell counts for beside its own: to repeat an empty one takes time."""
 LARGEST_BATCH = 256 << 20
 """Bytes that the rows of a Parquet file may take that are in memory at a time."""
 UNPACKED_FREELY = 64 << 20
@@ -92,7 +97,7 @@ class RepeatBudget:
 
     def spend(self, text: str) -> None:
         """Count a cell that is shown again; `OverLimitError` where there were too many."""
-        self._characters_left -= len(text) + 1
+        self._characters_left -= len(text) + _CELL_COST
         if self._characters_left < 0:
             raise OverLimitError(f"its tables repeat more than {MOST_REPEATED:,} characters")
 
@@ -105,8 +110,8 @@ def check_unpacked(packed: int, unpacked: int, where: Path | str) -> None:
     """
     if packed and unpacked > max(UNPACKED_FREELY, MOST_UNPACKED * packed):
         text = f"the file has {packed:,} bytes and unpacks to more than {MOST_UNPACKED} times that"
-        hint = "it was made to fill a disk or a memory: get it from its publisher"
-        raise UserError(text, where=where, hint=hint)
+        hint_text = "it was made to fill a disk or a memory: get it from its publisher"
+        raise UserError(text, where=where, hint=hint_text)
 
 
 def check_yaml_size(size: int, where: str) -> None:

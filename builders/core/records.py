@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -42,6 +43,9 @@ _INTEGER = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{1,9})?")
 _EXACT = 1 << 53
 # about 300 digits: no id or answer has as many, and long ones are slow to write
 _MOST_BITS = 1000
+# bytes of a line whose fault is remembered: a megabyte has a third of a million lines of two bytes,
+# and there are 65,536 different ones
+_SHORT = 2
 # the magnitudes of a number that is a moment: seconds, milliseconds, micro- and nanoseconds since
 # 1970, from 1973 on; a smaller number is no moment, because it could be anything
 _MOMENT_UNITS: tuple[tuple[int, int], ...] = (
@@ -176,8 +180,8 @@ def _day_of_number(number: float | Decimal) -> date:
                 return date(1970, 1, 1) + timedelta(days=int(number) // (86_400 * per_second))
     except (OverflowError, ValueError):
         pass
-    hint = "a number is a day as 20200105, or a moment since 1970 from 1973 on"
-    raise BadValueError("bad_value", f"{str(number)[:40]} ({hint})")
+    hint_text = "a number is a day as 20200105, or a moment since 1970 from 1973 on"
+    raise BadValueError("bad_value", f"{str(number)[:40]} ({hint_text})")
 
 
 # --- Bytes ----------------------------------------------------------------------------------------
@@ -188,6 +192,21 @@ def decode_record(line: bytes) -> dict[str, Any]:
 
     `BadValueError`: the line is not UTF-8 (the message names the encoding), not JSON, or no object.
     """
+    if len(line) <= _SHORT and (fault := _fault_of_short(line)):
+        raise BadValueError(*fault)
+    return _record_of(line)
+
+
+@lru_cache(1 << 16)
+def _fault_of_short(line: bytes) -> tuple[Fault, str] | None:
+    try:
+        _record_of(line)
+    except BadValueError as error:
+        return error.fault, str(error)
+    return None
+
+
+def _record_of(line: bytes) -> dict[str, Any]:
     try:
         record = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -266,8 +285,8 @@ def without_mark(first_bytes: bytes, path: Path) -> bytes:
     `UserError`: the file is UTF-16 or UTF-32.
     """
     if wide_name := wide_encoding(first_bytes):
-        hint = f"convert it: {conversion(wide_name)}"
-        raise UserError(f"this is {wide_name}, not UTF-8", where=display_path(path), hint=hint)
+        hint_text = f"convert it: {conversion(wide_name)}"
+        raise UserError(f"this is {wide_name}, not UTF-8", where=display_path(path), hint=hint_text)
     return first_bytes.removeprefix(BYTE_ORDER_MARK)
 
 

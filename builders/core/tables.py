@@ -7,6 +7,8 @@ Random draws are hashes of the seed and the parts that identify a row, as in
 import ibis
 import ibis.expr.types as ir
 
+from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity
+
 
 def hash_of(*parts: ir.StringValue | str) -> ir.StringValue:
     """Return the sha256 of the parts, joined by tabs, in hex; null if one of them is null."""
@@ -24,6 +26,31 @@ def seeded_order(seed: int, *parts: ir.StringValue | str) -> ir.StringValue:
     The parts identify a row or a pair. If a row is drawn for several purposes, add a word for each.
     """
     return hash_of(str(seed), *parts)
+
+
+def period_first_day(period_index: ir.IntegerValue, granularity: Granularity) -> ir.DateValue:
+    """Return the first day of a period by its index (`builders.core.dates.Period.index`)."""
+    per_year = PERIODS_PER_YEAR[granularity]
+    month = period_index % per_year * (12 // per_year) + 1
+    return ibis.date(period_index // per_year, month, ibis.literal(1))
+
+
+def period_last_day(period_index: ir.IntegerValue, granularity: Granularity) -> ir.DateValue:
+    """Return the last day of a period by its index."""
+    next_period = period_first_day(period_index + 1, granularity)
+    return (next_period - ibis.interval(days=1)).cast("date")
+
+
+def period_text(period_index: ir.IntegerValue, granularity: Granularity) -> ir.StringValue:
+    """Return a period as text by its index: `2021Q3`, `2021M07`, `2021`."""
+    per_year = PERIODS_PER_YEAR[granularity]
+    year = (period_index // per_year).cast("string").lpad(4, "0")
+    place_in_year = (period_index % per_year + 1).cast("string")
+    if granularity == "quarter":
+        return year + "Q" + place_in_year
+    if granularity == "month":
+        return year + "M" + place_in_year.lpad(2, "0")
+    return year
 
 
 def has_label(label: ir.StringValue) -> ir.BooleanValue:

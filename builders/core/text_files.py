@@ -127,8 +127,10 @@ def _refuse_workbook(head: bytes, path: Path) -> None:
     if head.startswith(b"\xd0\xcf\x11\xe0") or (
         is_zip and any(name in head for name in (b"[Content_Types].xml", b"opendocument", b"xl/"))
     ):
-        hint = "in the program that wrote it, save the sheet as “CSV UTF-8”"
-        raise UserError("this is a workbook of a spreadsheet", where=display_path(path), hint=hint)
+        hint_text = "in the program that wrote it, save the sheet as “CSV UTF-8”"
+        raise UserError(
+            "this is a workbook of a spreadsheet", where=display_path(path), hint=hint_text
+        )
 
 
 # --- CSV ------------------------------------------------------------------------------------------
@@ -144,24 +146,54 @@ def table_columns(path: Path) -> list[str]:
             return []
 
 
-def _csv_reader(file: io.TextIOWrapper) -> tuple[Any, int]:
-    """A reader of the rows, and the number of lines before the first of them."""
+class _RowLines:
+    """The lines of a CSV file; `csv.Error` where a row goes on for more than `LONGEST_ROW`."""
+
+    def __init__(self, file: io.TextIOWrapper) -> None:
+        self._file, self._characters = file, 0
+        self.lines_read = 0
+
+    def begin_row(self) -> None:
+        """Count anew."""
+        self._characters = 0
+
+    def __iter__(self) -> "_RowLines":
+        return self
+
+    def __next__(self) -> str:
+        line_text = self._file.readline(LONGEST_ROW)
+        if not line_text:
+            raise StopIteration
+        self.lines_read += 1
+        self._characters += len(line_text)
+        is_cut = len(line_text) == LONGEST_ROW and not line_text.endswith("\n")
+        while is_cut and (line_rest := self._file.readline(_CHUNK)):
+            is_cut = not line_rest.endswith("\n")
+            self._characters += len(line_rest)
+        if self._characters > LONGEST_ROW:
+            raise csv.Error(f"a row of more than {LONGEST_ROW:,} characters")
+        return line_text
+
+
+def _csv_reader(file: io.TextIOWrapper) -> tuple[Any, _RowLines]:
+    """A reader of the rows, and the lines that it reads."""
     csv.field_size_limit(LONGEST_ROW)
-    lines_before, first_line = 0, file.readline(LONGEST_ROW)
+    row_lines = _RowLines(file)
+    first_line = file.readline(LONGEST_ROW)
     if separator := _SEPARATOR_LINE.fullmatch(first_line):
-        lines_before, delimiter = 1, separator[1]
+        row_lines.lines_read, delimiter = 1, separator[1]
     else:
         file.seek(0)
         delimiter = max(_DELIMITERS, key=first_line.count)
-    file_lines = iter(lambda: file.readline(LONGEST_ROW), "")
-    return csv.reader(file_lines, delimiter=delimiter, strict=True), lines_before
+    return csv.reader(row_lines, delimiter=delimiter, strict=True), row_lines
 
 
 def _table_rows(file: io.TextIOWrapper) -> Entries:
-    csv_reader, lines_before = _csv_reader(file)
+    csv_reader, row_lines = _csv_reader(file)
     column_names: list[str] = []
     while True:
-        line_number = lines_before + csv_reader.line_num + 1
+        line_number = row_lines.lines_read + 1
+        row_lines.begin_row()
         try:
             cells = next(csv_reader)
         except StopIteration:

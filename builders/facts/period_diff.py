@@ -19,6 +19,11 @@ alone:
 - `doubt`: the comparison is dropped.
 - `ignore`, as in the paper: undated statements have no effect.
 
+A relation whose template says `undated: doubt` is always treated as with `doubt`.
+
+Objects that are in doubt because their open statements are stale are possible answers, too: an
+`unchanged` or `updated` comparison stays, and `new` and `deleted` ones are dropped.
+
 Neighbouring periods that are equal form a run (`timeline.period_runs`). Comparisons are computed
 once for each run, and spread over its single periods at the very end.
 
@@ -32,8 +37,9 @@ from typing import Literal
 import ibis
 import ibis.expr.types as ir
 
-from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity, Period, periods
+from factdrift.builders.core.dates import Granularity, Period, periods
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.tables import period_first_day, period_last_day, period_text
 from factdrift.builders.facts.timeline import (
     CAUSES,
     REASONS,
@@ -50,6 +56,9 @@ Undated = Literal["accept", "doubt", "ignore"]
 
 ORDER = ("subject_number", "relation", "period")
 """Total order of `delta_rows` and of `dropped_rows`, for `Engine.write`."""
+
+PAIR_REASONS = ("few_objects", "less_popular")
+"""The reasons for which a recipe leaves a pair out as a whole."""
 
 _PAIR = ["subject", "relation"]
 _KEY = [*_PAIR, "first"]
@@ -95,7 +104,7 @@ def compare(
     `segments` and `gaps` are those of a `timeline.TimelineTables`, and `window` holds consecutive
     periods, as `ended_periods` returns them. `when_counted` says whether A_t holds what is certain
     on the last day of t, or on any of its days. The undated statements of the relations `doubting`
-    put a comparison in doubt, even where those of other relations are accepted.
+    put a comparison in doubt, even where those of other relations are accepted or ignored.
 
     Columns: `subject` as a number, `relation`; `first`, `last` (index of the first and last t+1);
     `split`, `answers`, `previous_answers`, `possible_answers`, `still_true`, `added`, `removed`
@@ -104,8 +113,8 @@ def compare(
     `delta_rows` and `dropped_rows` make rows of the table. All of them read it, so pass it through
     `Engine.keep` first.
     """
-    if gaps is not None and undated == "ignore":
-        gaps = gaps.filter(gaps.reason != "undated")
+    if gaps is not None:
+        gaps = gaps_that_count(gaps, undated, doubting)
     period_run = period_runs(segments, window, gaps, when_counted)
     in_order = ibis.window(group_by=_PAIR, order_by=period_run.at)
     period_run = period_run.mutate(
@@ -141,24 +150,41 @@ def compare(
         now="doubts",
     )
     comparisons = inside_runs.union(between_runs)
-    comparisons = comparisons.filter(
-        (comparisons.objects.length() > 0) | (comparisons.previous.length() > 0)
+    # Where no object is certain, what may hold is told as well, unless nothing but undated
+    # statements may: they are of no time.
+    other_doubts = comparisons.doubts.filter(
+        lambda doubt: doubt_cause(doubt) != CAUSES.index("undated")
     )
+    has_doubt = other_doubts.length() > 0
+    has_answers = (comparisons.objects.length() > 0) | (comparisons.previous.length() > 0)
+    comparisons = comparisons.filter(has_answers | has_doubt)
     return _with_split_and_reason(comparisons, undated == "accept", when_counted, doubting)
+
+
+def gaps_that_count(gaps: ir.Table, undated: Undated, doubting: Collection[str]) -> ir.Table:
+    """Leave out the undated gaps if they are ignored, except those of the relations `doubting`."""
+    if undated != "ignore":
+        return gaps
+    return gaps.filter((gaps.reason != "undated") | gaps.relation.isin(sorted(doubting)))
 
 
 def drop_few_objects(comparisons: ir.Table, segments: ir.Table, objects: int = 2) -> ir.Table:
     """Drop the pairs that have fewer different objects in their whole history (`few_objects`).
 
-    `detail` is the object, or one of them.
+    `detail` is the object, or one of them. It is the reason of all comparisons of a pair, whatever
+    else may be in doubt, for the pair is left out once.
     Source: DynamicTempLAMA (paper 002), section 3: at least two.
     """
+    if objects < 2:
+        return comparisons
     object_counts = segments.group_by(_PAIR).agg(
         objects=segments.object.nunique(), detail=segments.object.min()
     )
-    return drop_matching(
-        comparisons, object_counts.filter(object_counts.objects < objects), "few_objects"
-    )
+    pairs = comparisons.select(_PAIR).distinct()
+    pairs = pairs.mutate(subject=_item_id(pairs.subject))
+    pairs = pairs.left_join(object_counts, _PAIR).select(*_PAIR, "objects", "detail")
+    few_pairs = pairs.filter(pairs.objects.fill_null(0) < objects)
+    return drop_matching(comparisons, few_pairs, "few_objects", overrides=True)
 
 
 def drop_uninformative_absence(comparisons: ir.Table, relations: Collection[str]) -> ir.Table:
@@ -175,6 +201,30 @@ def drop_uninformative_absence(comparisons: ir.Table, relations: Collection[str]
     return drop_matching(comparisons, without_holder.select(_KEY), "no_stated_holder")
 
 
+def vacant_days(
+    comparisons: ir.Table, relations: Collection[str], granularity: Granularity
+) -> ir.Table:
+    """Return a day without an object for each `new` and `deleted` row of these relations.
+
+    It is the last day of the period that is empty. The columns are those of a comparison's key, and
+    `day`.
+    """
+    has_empty_side = comparisons.split.isin(["new", "deleted"]) & comparisons.reason.isnull()
+    asked_rows = comparisons.filter(has_empty_side & comparisons.relation.isin(sorted(relations)))
+    is_new = asked_rows.split == "new"
+    empty_period = ibis.ifelse(is_new, asked_rows["first"] - 1, asked_rows["first"])
+    return asked_rows.select(*_KEY, day=period_last_day(empty_period, granularity))
+
+
+def drop_unsure_vacancies(comparisons: ir.Table, days: ir.Table, vacancies: ir.Table) -> ir.Table:
+    """Drop the rows of `vacant_days` that lie in none of the certain `vacancies`.
+
+    Their reason is `no_stated_holder`, and `vacancies` are those of `vacancies.certain_vacancies`.
+    """
+    unsure_rows = days.anti_join(vacancies, [*_PAIR, "day"])
+    return drop_matching(comparisons, unsure_rows.select(_KEY), "no_stated_holder")
+
+
 def drop_nothing_added(comparisons: ir.Table) -> ir.Table:
     """Drop the rows that an end alone has `updated` (`nothing_added`).
 
@@ -187,32 +237,35 @@ def drop_nothing_added(comparisons: ir.Table) -> ir.Table:
 
 
 def drop_life_changes(
-    comparisons: ir.Table, entities: ir.Table, granularity: Granularity
+    comparisons: ir.Table,
+    entities: ir.Table,
+    granularity: Granularity,
+    stated_ends: Collection[str] = (),
 ) -> ir.Table:
     """Drop the `new` and `deleted` rows in whose period the subject or an object began or ended.
+
+    In the relations `stated_ends` the end of an object is no such reason, because the end of each
+    holder is stated.
 
     Their reason is `life`: the answer changed because somebody was born or died, or because
     something was founded or dissolved. `detail` names the items that may have begun or ended in the
     period.
     """
     with_empty_side = comparisons.filter(comparisons.split.isin(["new", "deleted"]))
-    per_year = PERIODS_PER_YEAR[granularity]
-
-    def first_day(period_index: ir.IntegerValue) -> ir.DateValue:
-        return ibis.date(
-            period_index // per_year,
-            period_index % per_year * (12 // per_year) + 1,
-            ibis.literal(1),
-        )
-
-    items_asked = with_empty_side.select(
-        *_KEY,
-        since=first_day(with_empty_side["first"]),
-        until=first_day(with_empty_side["first"] + 1),
-        item=ibis.array([_item_id(with_empty_side.subject)])
-        .concat(with_empty_side.answers)
-        .unnest(),
+    period_days = {
+        "since": period_first_day(with_empty_side["first"], granularity),
+        "until": period_first_day(with_empty_side["first"] + 1, granularity),
+    }
+    subjects = with_empty_side.select(
+        *_KEY, **period_days, item=_item_id(with_empty_side.subject), ending=ibis.literal(True)
     )
+    objects = with_empty_side.select(
+        *_KEY,
+        **period_days,
+        item=with_empty_side.answers.unnest(),
+        ending=~with_empty_side.relation.isin(sorted(stated_ends)),
+    )
+    items_asked = subjects.union(objects)
     lives_met = items_asked.join(entities, items_asked.item == entities.id)
 
     def inside(first_day: ir.DateColumn, last_day: ir.DateColumn) -> ir.BooleanValue:
@@ -222,7 +275,7 @@ def drop_life_changes(
 
     life_changes = lives_met.filter(
         inside(lives_met.began_first, lives_met.began_last)
-        | inside(lives_met.ended_first, lives_met.ended_last)
+        | (lives_met.ending & inside(lives_met.ended_first, lives_met.ended_last))
     )
     return drop_matching(comparisons, life_changes.select(*_KEY, detail="item"), "life")
 
@@ -288,16 +341,14 @@ def delta_rows(comparisons: ir.Table) -> ir.Table:
 
 
 def dropped_rows(comparisons: ir.Table, granularity: Granularity) -> ir.Table:
-    """The comparisons that are left out: `rows.Dropped`, and the columns of `ORDER`."""
-    period_rows = _each_period(comparisons.filter(comparisons.reason.notnull()))
-    per_year = PERIODS_PER_YEAR[granularity]
-    period_name = (period_rows.period // per_year).cast("string").lpad(4, "0")
-    place_in_year = (period_rows.period % per_year + 1).cast("string")
-    if granularity == "quarter":
-        period_name = period_name + "Q" + place_in_year
-    elif granularity == "month":
-        period_name = period_name + "M" + place_in_year.lpad(2, "0")
-    return period_rows.select(
+    """The comparisons that are left out: `rows.Dropped`, and the columns of `ORDER`.
+
+    A pair that the recipe leaves out for one of `PAIR_REASONS` is one row without a period.
+    """
+    is_of_pair = comparisons.reason.isin(PAIR_REASONS).fill_null(False)
+    period_rows = _each_period(comparisons.filter(comparisons.reason.notnull() & ~is_of_pair))
+    period_name = period_text(period_rows.period, granularity)
+    period_rows = period_rows.select(
         "subject",
         "relation",
         "subject_number",
@@ -308,6 +359,20 @@ def dropped_rows(comparisons: ir.Table, granularity: Granularity) -> ir.Table:
         period=period_name,
         score=ibis.null("float64"),
     )
+    pair_rows = comparisons.filter(is_of_pair).select(*_PAIR, "reason", "detail").distinct()
+    subject_id = _item_id(pair_rows.subject)
+    pair_rows = pair_rows.select(
+        "relation",
+        "reason",
+        "detail",
+        subject=subject_id,
+        subject_number="subject",
+        step=ibis.literal("diff"),
+        item=subject_id + "/" + pair_rows.relation,
+        period=ibis.null("string"),
+        score=ibis.null("float64"),
+    )
+    return period_rows.union(pair_rows.select(period_rows.columns))
 
 
 def _with_split_and_reason(
@@ -333,19 +398,23 @@ def _with_split_and_reason(
             comparisons.doubts.length() > 0, comparisons.doubts[0], ibis.null("int64")
         ),
     )
-    # Doubts are sorted by their cause, with undated ones last, and objects without a name come
-    # first in each cause. So the first doubt tells the reason, and an undated first doubt with a
-    # name means that nothing else is in doubt.
+    # Doubts are sorted by their cause, with undated and stale ones last, and objects without a name
+    # come first in each cause. So the first doubt tells the reason, and an undated first doubt with
+    # a name means that nothing else but stale objects is in doubt.
     doubt_place = doubt_cause(comparisons.first_doubt)
     drop_reason = doubt_place.cases(*enumerate(REASONS.values()), else_=ibis.null("string"))
+    has_name = doubted_object(comparisons.first_doubt) > 0
+    is_accepted = (doubt_place == CAUSES.index("stale")) & comparisons.split.isin(
+        ["unchanged", "updated"]
+    )
     if accepts_undated:
-        is_accepted = (doubt_place == CAUSES.index("undated")) & (
-            doubted_object(comparisons.first_doubt) > 0
+        is_accepted |= (
+            (doubt_place == CAUSES.index("undated"))
+            & has_name
+            & (comparisons.split == "unchanged")
+            & ~comparisons.relation.isin(sorted(doubting))
         )
-        is_accepted &= ~comparisons.relation.isin(sorted(doubting))
-        drop_reason = ibis.ifelse(
-            is_accepted & (comparisons.split == "unchanged"), ibis.null("string"), drop_reason
-        )
+    drop_reason = ibis.ifelse(is_accepted, ibis.null("string"), drop_reason)
     is_unchanged, no_items = (
         comparisons.split == "unchanged",
         ibis.literal([], type="array<string>"),
@@ -363,7 +432,7 @@ def _with_split_and_reason(
         },
     )
     old_objects, new_objects = comparisons.previous, comparisons.objects
-    is_kept = is_unchanged & comparisons.reason.isnull()
+    is_kept = comparisons.split.isin(["unchanged", "updated"]) & comparisons.reason.isnull()
     doubted_items = ibis.ifelse(
         comparisons.seen.length() > 0, comparisons.seen.join(" "), ibis.null("string")
     )
@@ -412,9 +481,12 @@ def _item_id(item_number: ir.IntegerValue) -> ir.StringValue:
     return ibis.literal("Q") + item_number.cast("string")
 
 
-def drop_matching(comparisons: ir.Table, matched_keys: ir.Table, reason: str) -> ir.Table:
+def drop_matching(
+    comparisons: ir.Table, matched_keys: ir.Table, reason: str, *, overrides: bool = False
+) -> ir.Table:
     """Set the drop reason of the comparisons that match a key and have no reason yet.
 
+    With `overrides`, it replaces the reason that they have.
     The keys are the rows of `matched_keys`. It has the columns `subject` (an id or its number) and
     `relation`, and may have `first` (a period) and `detail`, which is set with the reason. If a key
     occurs with several details, it gets them all, sorted and joined by spaces.
@@ -425,15 +497,17 @@ def drop_matching(comparisons: ir.Table, matched_keys: ir.Table, reason: str) ->
     key_columns = [column for column in _KEY if column in matched_keys.columns]
     if "detail" in matched_keys.columns:
         key_details = matched_keys.group_by(key_columns).agg(
-            seen=matched_keys.detail.collect().unique().sort().join(" ")
+            seen=matched_keys.detail.collect().unique().sort().join(" ").nullif("")
         )
     else:
         key_details = matched_keys.select(key_columns).distinct().mutate(seen=ibis.null("string"))
     with_reasons = comparisons.left_join(
         key_details.mutate(found=ibis.literal(reason)), key_columns
     )
+    is_matched = with_reasons.found.notnull()
+    is_set = is_matched if overrides else is_matched & with_reasons.reason.isnull()
     with_reasons = with_reasons.mutate(
-        detail=ibis.ifelse(with_reasons.reason.isnull(), with_reasons.seen, with_reasons.detail),
-        reason=with_reasons.reason.coalesce(with_reasons.found),
+        detail=ibis.ifelse(is_set, with_reasons.seen, with_reasons.detail),
+        reason=ibis.ifelse(is_set, with_reasons.found, with_reasons.reason),
     )
     return with_reasons.select(comparisons.columns)

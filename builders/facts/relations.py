@@ -11,9 +11,11 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from factdrift.builders.core.config import Strict, did_you_mean, display_path, load, mistakes
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import require_own_file, resource
+from factdrift.builders.facts.extending import extended, missing_base
 from factdrift.builders.rows import Specifier
 from factdrift.builders.text.render import (
     QUESTION_ROLES,
+    Role,
     parse_phrase,
     parse_template,
     query,
@@ -42,28 +44,42 @@ def property_of(relation: str) -> str:
     return relation.partition("-")[0]
 
 
-def _whole_text(variant_text: str, first_part: object, end: str, mistake_text: str) -> str:
-    """Return a text that begins with a capital letter and ends with `end`.
+def _whole_text(text: str, roles: Sequence[Role], end: str, mistake_text: str) -> str:
+    """Return a template that begins with a capital letter and ends with `end`.
 
-    Raises `ValueError` otherwise. A text that begins with a slot has no first letter to check.
+    Raises one `ValueError` with all that is wrong in it. A text that begins with a slot has no
+    first letter to check.
     """
+    mistake_texts: list[str] = []
+    try:
+        first_part: object = parse_template(text, tuple(roles))[0]
+    except ValueError as error:
+        mistake_texts.append(str(error))
+        first_part = None
     if isinstance(first_part, str) and not first_part[:1].isupper():
-        raise ValueError(
+        mistake_texts.append(
             f"begins with a small letter; a variant is a whole {mistake_text.split()[-1]}"
         )
-    if not variant_text.endswith(end):
-        raise ValueError(mistake_text)
-    return variant_text
+    if not text.endswith(end):
+        mistake_texts.append(mistake_text)
+    if mistake_texts:
+        raise ValueError("; ".join(mistake_texts))
+    return text
 
 
 def _valid_cloze(text: str) -> str:
     mistake_text = "has no full stop at the end; a variant is a whole sentence"
-    return _whole_text(text, parse_template(text)[0], ".", mistake_text)
+    return _whole_text(text, ("subject", "object"), ".", mistake_text)
 
 
 def _valid_question(text: str) -> str:
     mistake_text = "has no question mark at the end; a variant is a whole question"
-    return _whole_text(text, parse_template(text, QUESTION_ROLES)[0], "?", mistake_text)
+    return _whole_text(text, QUESTION_ROLES, "?", mistake_text)
+
+
+def _valid_timeless(text: str) -> str:
+    mistake_text = "has no question mark at the end; it is a whole question"
+    return _whole_text(text, ("subject",), "?", mistake_text)
 
 
 class QuestionTemplate(Strict):
@@ -207,12 +223,18 @@ class Relation(Strict):
         "also the name of the file",
         json_schema_extra={"pattern": _PROPERTY},
     )
+    extends: str | None = Field(
+        default=None,
+        description="Another template, of which this one has everything that it does not say; "
+        "single sentences are replaced by their place: `cloze: {2: …}`",
+    )
     label: str = Field(description="English label of the property, for people")
     mode: Literal["accumulate", "pointwise"] = Field(
         description="accumulate: a state that lasts; pointwise: it happens at one time"
     )
     exclusive: bool = Field(
-        description="One object at a time: a later-starting successor ends a fact without an end"
+        default=False,
+        description="One object at a time: a later-starting successor ends a fact without an end",
     )
     ends_with: tuple[Literal["subject", "object"], ...] = Field(
         default=("subject", "object"),
@@ -227,15 +249,25 @@ class Relation(Strict):
         description="unknown: that no object is stated says nothing, as of an office or employer "
         "before and after a recorded one; what is new or deleted is not asked about",
     )
-    open_for: int | None = Field(
+    usually: Literal["one"] | None = Field(
         default=None,
-        ge=1,
-        description="Years for which a fact without an end is trusted; then it is in doubt",
+        description="one: a subject has one object at a time as a rule, but for a loan or the "
+        "like; a fact without an end is in doubt as soon as a later object may have begun",
+    )
+    seat: Literal["one"] | None = Field(
+        default=None,
+        description="one: the objects are offices; where no two terms of an office overlap, a fact "
+        "without an end is in doubt as soon as a later subject may have begun in the same office",
+    )
+    open_for: Annotated[int, Field(ge=1)] | Literal["learned"] | None = Field(
+        default=None,
+        description="How long a fact without an end is trusted; then it is in doubt. Years, or "
+        "learned: until most terms of the relation had ended in the dump",
     )
     subject_class: Classes | None = Field(
-        default=None, description="What the subject is; a list, or `without:` a list"
+        default=None, description="What the subject is: `of:` a list, `without:` a list, or both"
     )
-    object_class: Classes | None = Field(default=None, description="What the object is")
+    object_class: Classes | None = Field(default=None, description="What the object is, likewise")
     functional: bool = Field(
         default=False,
         description="A single stated object is usually all there is, as a birthplace is and one "
@@ -256,6 +288,11 @@ class Relation(Strict):
         description="Up to five time-sensitive questions whose answer is the object; none: the "
         "relation is not asked about. Together they serve every specifier that makes sense",
     )
+    timeless_question: Annotated[str, AfterValidator(_valid_timeless)] | None = Field(
+        default=None,
+        description="A question without a time, for facts that do not change: "
+        "What is the capital of <the subject>?",
+    )
     phrases: RelationWording | None = Field(
         default=None, description="For questions over several facts; none: no such question"
     )
@@ -268,6 +305,23 @@ class Relation(Strict):
         "`Allied Expeditionary Force: true`",
     )
     examples: tuple[Example, ...] = Field(default=(), description="Checked against the variants")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_base(cls, fields: object, info: ValidationInfo) -> object:
+        read_base = (info.context or {}).get("read_base")
+        if read_base is None or not isinstance(fields, dict) or not fields.get("extends"):
+            return fields
+        return extended(fields, read_base, (info.context or {})["mistakes"])
+
+    @field_validator("open_for")
+    @classmethod
+    def _successors_end_it(
+        cls, open_for: int | str | None, info: ValidationInfo
+    ) -> int | str | None:
+        if open_for == "learned" and info.data.get("exclusive"):
+            raise ValueError("no time is learned where `exclusive: true`: a successor ends a fact")
+        return open_for
 
     @property
     def property(self) -> str:
@@ -317,30 +371,24 @@ class Relation(Strict):
     def _examples_read_as_rendered(
         cls, examples: tuple[Example, ...], info: ValidationInfo
     ) -> tuple[Example, ...]:
-        """Check the examples if the fields that they are rendered from are valid themselves."""
+        """Check the examples against the sentences that are valid themselves."""
         checked_fields, example_mistakes = info.data, []
-        if {"cloze", "questions", "articles"} <= set(checked_fields):
-            for place, example in enumerate(examples):
+        articles = checked_fields.get("articles")
+        cloze_texts = checked_fields.get("cloze") or _readable_cloze(info)
+        for place, example in enumerate(examples):
+            if articles is None:
+                break
+            rendered_texts = [
+                text and sentence(text, example.subject, example.object, articles)
+                for text in cloze_texts
+            ]
+            example_mistakes += _example_mistakes((place, "reads"), example.reads, rendered_texts)
+            if example.time and "questions" in checked_fields:
                 rendered_texts = [
-                    sentence(
-                        template_text, example.subject, example.object, checked_fields["articles"]
-                    )
-                    for template_text in checked_fields["cloze"]
+                    question(template.ask, example.subject, example.time, articles)
+                    for template in checked_fields["questions"]
                 ]
-                example_mistakes += _example_mistakes(
-                    (place, "reads"), example.reads, rendered_texts
-                )
-                if example.time:
-                    question_texts = [template.ask for template in checked_fields["questions"]]
-                    rendered_texts = [
-                        question(
-                            template_text, example.subject, example.time, checked_fields["articles"]
-                        )
-                        for template_text in question_texts
-                    ]
-                    example_mistakes += _example_mistakes(
-                        (place, "asks"), example.asks, rendered_texts
-                    )
+                example_mistakes += _example_mistakes((place, "asks"), example.asks, rendered_texts)
         if example_mistakes:
             raise mistakes(example_mistakes)
         return examples
@@ -357,8 +405,23 @@ def _refuse_equal_variants(variant_texts: Sequence[str]) -> None:
         raise mistakes(equal_variants)
 
 
+def _readable_cloze(info: ValidationInfo) -> list[str | None]:
+    """Return the sentences of a file of which some are refused, with None for those.
+
+    Its examples are checked against the others, so that all mistakes are told at once.
+    """
+    cloze_texts = (info.context or {}).get("data", {}).get("cloze")
+    readable_texts: list[str | None] = []
+    for text in cloze_texts if isinstance(cloze_texts, list) else ():
+        try:
+            readable_texts.append(_valid_cloze(str(text)))
+        except ValueError:
+            readable_texts.append(None)
+    return readable_texts
+
+
 def _example_mistakes(
-    place: tuple[int | str, ...], examples: Sequence[str], rendered_texts: Sequence[str]
+    place: tuple[int | str, ...], examples: Sequence[str], rendered_texts: Sequence[str | None]
 ) -> list[tuple[tuple[int | str, ...], str]]:
     count_message = f"{len(examples)} sentences for {len(rendered_texts)} variants"
     return [(place, count_message)] * (len(examples) != len(rendered_texts)) + [
@@ -366,7 +429,7 @@ def _example_mistakes(
         for text_number, (example_text, rendered_text) in enumerate(
             zip(examples, rendered_texts, strict=False)
         )
-        if example_text != rendered_text
+        if rendered_text is not None and example_text != rendered_text
     ]
 
 
@@ -374,12 +437,13 @@ class ClozeTemplates(Strict):
     """The parts of a relation's template that its cloze rows show.
 
     `cloze` maps the name of each sentence to the sentence. `ask` is a question for the same object,
-    with <subject> and <time>, or None where the template has none.
+    with <subject> and <time>, and `timeless` one without time; None where the template has none.
     """
 
     label: str
     cloze: Mapping[str, str]
     ask: str | None = None
+    timeless: str | None = None
     articles: Mapping[str, bool] = {}
 
 
@@ -407,6 +471,7 @@ def cloze_templates(
             label=relation.label,
             cloze=named_texts,
             ask=next(question_texts, None),
+            timeless=relation.timeless_question,
             articles=relation.articles,
         )
         if not cloze_texts:
@@ -452,17 +517,53 @@ def load_relations(folder: Path) -> Relations:
     if not template_paths:
         raise UserError("no templates here: no *.yaml file", where=display_path(folder))
     relations: dict[str, Relation] = {}
+    reader = _TemplateReader(folder)
     wrong = {
         template_path.name: f"{display_path(template_path)}: call it {template_path.stem}.yaml"
         for template_path in sorted(folder.glob("*.yml"))
     }
     for template_file in template_paths:
         try:
-            require_own_file(template_file)
-            relations[template_file.stem] = load(template_file, Relation)
+            relations[template_file.stem] = reader.read(template_file)
         except UserError as e:
             wrong[template_file.stem] = str(e)
     return Relations(relations, wrong)
+
+
+class _TemplateReader:
+    """Reads the templates of a folder, with what they extend: templates of the folder, or ours."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._opened: list[Path] = []
+        """The templates that are being read, each extended by the one before."""
+
+    def read(self, template_file: Path) -> Relation:
+        """Read a template; raises `UserError` with its mistakes."""
+        require_own_file(template_file)
+        self._opened.append(template_file)
+        try:
+            return load(template_file, Relation, {"read_base": self._read_base})
+        finally:
+            self._opened.pop()
+
+    def _read_base(self, relation_id: str) -> Relation:
+        """Read the template that is extended. One of the same name is ours."""
+        folders = [self._folder, TEMPLATES]
+        for folder in folders:
+            base_file = folder / f"{relation_id}.yaml"
+            if base_file.is_file() and base_file.resolve() != self._opened[-1].resolve():
+                break
+        else:
+            known_ids = [path.stem for folder in folders for path in sorted(folder.glob("*.yaml"))]
+            raise missing_base(relation_id, known_ids, display_path(TEMPLATES))
+        if base_file in self._opened:
+            raise ValueError(f"{relation_id} extends this template, too")
+        try:
+            return self.read(base_file)
+        except UserError as error:
+            first_line = str(error).splitlines()[0]
+            raise ValueError(f"{relation_id} cannot be read: {first_line}") from None
 
 
 def relations_with_own(folder: Path) -> Relations:
@@ -510,7 +611,19 @@ def select_relations(
 
 def json_schema() -> str:
     """The text of `templates/schema.json`, by which an editor checks and completes a template."""
-    return json.dumps(Relation.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+    schema = Relation.model_json_schema()
+    # A template that extends another one needs its own name alone, and may replace sentences.
+    required = schema.pop("required")
+    schema |= {"required": ["relation"], "if": {"not": {"required": ["extends"]}}}
+    schema["then"] = {"required": required}
+    for name in ("cloze", "questions"):
+        texts = schema["properties"][name]
+        by_place = {"type": "object", "additionalProperties": texts["items"]}
+        described = {
+            key: texts.pop(key) for key in ("description", "title", "default") & texts.keys()
+        }
+        schema["properties"][name] = {"anyOf": [texts, by_place], **described}
+    return json.dumps(schema, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _missing_template_message(missing_id: str, relations: Relations, folder: Path) -> str:
@@ -526,7 +639,9 @@ def _missing_template_message(missing_id: str, relations: Relations, folder: Pat
     # A new template can be suggested for a property id alone; an unknown label without a similar
     # one gets no hint.
     if re.match(_PROPERTY, missing_id) and relations:
-        model_path = display_path(TEMPLATES / f"{near_id or next(iter(relations))}.yaml")
+        model_name = f"{near_id or next(iter(relations))}.yaml"
+        own_model = folder / model_name
+        model_path = display_path(own_model if own_model.is_file() else TEMPLATES / model_name)
         own_folder = "FOLDER" if folder == TEMPLATES else display_path(folder)
         message_lines.append(
             f"for a new relation, write {own_folder}/{missing_id}.yaml, "

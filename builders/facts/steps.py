@@ -15,7 +15,7 @@ from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run, Source
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts import release_columns, snapshot_diff, timeline
+from factdrift.builders.facts import learned, release_columns, snapshot_diff, timeline
 from factdrift.builders.facts.intervals import DATES
 from factdrift.builders.facts.relations import (
     Classes,
@@ -25,6 +25,7 @@ from factdrift.builders.facts.relations import (
     relations_with_own,
 )
 from factdrift.builders.facts.stated import SUBCLASS, Stated
+from factdrift.builders.facts.time_rules import TimeRule, learning, with_learned
 from factdrift.builders.wikidata.finish import TABLES, mined_damage, read_summary
 from factdrift.builders.wikidata.steps import Mine, MinedFolder
 
@@ -40,6 +41,10 @@ GAP_ORDER = (
 """Total order of gaps, for `Engine.write`."""
 COUNTS = "counts.json"
 """The file with the counts of a dump's lines, statements and facts: name -> number."""
+LEARNED = "learned.json"
+"""The file with the learned times."""
+UNSTATED = "unstated.txt"
+"""The file with the ids of the relations of which a dump states nothing, one a line."""
 DROPPED_ORDER = ("step", "reason", "item", "subject", "relation", "period", "score", "detail")
 """Total order of dropped rows, for `Engine.write`."""
 # 100 MB are read in about two seconds, so that smaller dumps need no announcement.
@@ -94,6 +99,15 @@ class Facts(Step):
             {**mining_counts, **count_by_reason, **row_counts}, indent=1, sort_keys=True
         )
         (out / COUNTS).write_text(counts_text + "\n", "utf-8")
+        stated_relations = read_summary(mined_folder / TABLES[-1])["relations"]
+        unstated = [
+            relation_id
+            for relation_id in self.relations
+            if not any(stated_relations.get(property_of(relation_id), {}).values())
+        ]
+        (out / UNSTATED).write_text(
+            "".join(f"{relation_id}\n" for relation_id in unstated), "utf-8"
+        )
 
     def _counted(self, mined_folder: Path) -> Counter[str]:
         """Add up the counts of the whole dump and those of these relations."""
@@ -105,24 +119,53 @@ class Facts(Step):
         return counts
 
 
+class LearnedTimes(Step):
+    """The step that learns how long open statements of some relations are trusted (see `learned`).
+
+    `source` has the facts of the newest whole dump, or is a file: the manifest of a release, or
+    what this step wrote. `rules` are those of the relations that learn a time. The step writes
+    `learned.json`, a list of `learned.LearnedTime`.
+    """
+
+    name: ClassVar[str] = "learned-times"
+
+    source: Facts | Source
+    rules: Mapping[str, TimeRule]
+
+    def make(self, out: Path, workspace: Workspace) -> None:
+        """Count the terms of each relation by length, or read the file."""
+        if isinstance(self.source, Source):
+            times = learned.times_of_file(self.source.files[0], self.rules)
+        else:
+            with workspace.engine() as eng:
+                dump = read_dump(eng, workspace.folder(self.source), self.rules)
+                times = list(learned.learned_times(eng, dump.facts, dump.entities, self.rules))
+        (out / LEARNED).write_text(learned.as_json(times), "utf-8")
+
+
 class Timelines(Step):
     """The step that merges the facts of some relations into timelines (see `timeline`).
 
     Where a statement leaves the end of a fact open, the timeline closes it by the relation's rules.
-    `rules` has these rules by the id of the relation. The step writes `timelines.parquet`
-    (`rows.Segment`) and `gaps.parquet` (`rows.Gap`).
+    `rules` has these rules by the id of the relation, and `learned` the times that some of them
+    ask for. The step writes `timelines.parquet` (`rows.Segment`) and `gaps.parquet` (`rows.Gap`).
     """
 
     name: ClassVar[str] = "timelines"
 
     facts: Facts
-    rules: Mapping[str, timeline.TimeRule]
+    rules: Mapping[str, TimeRule]
+    learned: LearnedTimes | None = None
+
+    def timed_rules(self, workspace: Workspace) -> dict[str, TimeRule]:
+        """The rules, with the learned times."""
+        return timed_rules(workspace, self.rules, self.learned)
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Merge the facts of these relations into segments."""
         with workspace.engine() as eng:
             mined_dump = read_dump(eng, workspace.folder(self.facts), self.rules)
-            merged_timeline = timeline.timeline(eng, *mined_dump, self.rules)
+            merged_timeline = timeline.timeline(eng, *mined_dump, self.timed_rules(workspace))
             eng.write(
                 merged_timeline.segments, out / "timelines.parquet", rows.Segment, timeline.ORDER
             )
@@ -259,16 +302,68 @@ def _say_before(run: Run, mine_step: Mine) -> None:
     workspace.say(message_text)
 
 
-def timelines_step(facts: Facts, relations: Mapping[str, Relation]) -> Timelines:
-    """The timelines of these relations."""
-    return Timelines(facts=facts, rules=time_rules(relations))
+def timelines_step(
+    run: Run, facts: Facts, relations: Mapping[str, Relation], older: Sequence[Facts] = ()
+) -> Timelines:
+    """Return the step that makes the timelines of these relations.
+
+    `older` are the facts of older dumps of the run, the newest first.
+    """
+    rules = time_rules(relations)
+    return Timelines(facts=facts, rules=rules, learned=learned_step(run, [facts, *older], rules))
 
 
-def time_rules(relations: Mapping[str, Relation]) -> dict[str, timeline.TimeRule]:
+def learned_step(
+    run: Run, facts: Sequence[Facts], rules: Mapping[str, TimeRule]
+) -> LearnedTimes | None:
+    """Return the step that learns the times of relations that ask for one; None: none does.
+
+    It reads the run's input `learned`, or else learns them from the newest whole dump; `facts` come
+    newest first. What is mined from an endpoint, or for some properties, is no whole dump: whether
+    what it lacks would end sooner is not known. Without both, no time is learned, and that is said.
+    """
+    learning_rules = learning(rules)
+    if not learning_rules:
+        return None
+    if "learned" in run.inputs:
+        return LearnedTimes(source=run.inputs["learned"], rules=learning_rules)
+    for facts_step in facts:
+        if _is_whole(facts_step.mined):
+            return LearnedTimes(source=facts_step, rules=learning_rules)
+    run.workspace.say(
+        f"  no learned time for {', '.join(learning_rules)}: no whole dump is read; "
+        "--learned takes the manifest.json of a release of one"
+    )
+    return None
+
+
+def _is_whole(mined: Mine | MinedFolder) -> bool:
+    if isinstance(mined, Mine):
+        return True
+    folder = mined.tables.mined
+    return folder is not None and read_summary(folder / TABLES[-1])["asked"] is None
+
+
+def read_learned(folder: Path) -> list[learned.LearnedTime]:
+    """The times that the step `LearnedTimes` wrote."""
+    return learned.read_times(folder / LEARNED)
+
+
+def timed_rules(
+    workspace: Workspace, rules: Mapping[str, TimeRule], learned_times: LearnedTimes | None
+) -> dict[str, TimeRule]:
+    """The rules with the learned times, as every step takes them that makes timelines."""
+    if learned_times is None:
+        return dict(rules)
+    times = read_learned(workspace.folder(learned_times))
+    return with_learned(rules, {time.relation: time.days for time in times if time.days})
+
+
+def time_rules(relations: Mapping[str, Relation]) -> dict[str, TimeRule]:
     """Return the rules of time from the templates of these relations, by relation id."""
-    shared_fields = set(timeline.TimeRule.model_fields)
+    shared_fields = set(TimeRule.model_fields)
     return {
-        relation_id: timeline.TimeRule.model_validate(relation.model_dump(include=shared_fields))
+        relation_id: TimeRule.model_validate(relation.model_dump(include=shared_fields))
         for relation_id, relation in relations.items()
     }
 

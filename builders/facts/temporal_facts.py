@@ -38,10 +38,12 @@ class TemporalFacts(DatasetBuilder):
         relations = select_relations(steps.all_relations(run), self.relations, run.templates)
         input_names = ["older", "dump"] if "older" in run.inputs else ["dump"]
         fact_steps = [steps.facts_step(run, name, relations) for name in input_names]
+        newest, *older = reversed(fact_steps)
+        timelines_step = steps.timelines_step(run, newest, relations, older)
         tables_folder = run.folder(
             NamedFacts(
                 facts=tuple(fact_steps),
-                timelines=steps.timelines_step(fact_steps[-1], relations),
+                timelines=timelines_step,
                 relations=steps.relation_labels(relations),
             )
         )
@@ -56,7 +58,10 @@ class TemporalFacts(DatasetBuilder):
                 if table_path.exists()
             ),
             dropped=(FromParquet(tables_folder / "dropped.parquet"),),
-            statistics=(card.mining(fact_folders),),
+            statistics=(
+                *card.learned_times(run, timelines_step),
+                card.mining(fact_folders, run.workspace.say),
+            ),
             plots=(card.facts_by_relation(table_files["facts"]),),
         )
 
@@ -97,9 +102,12 @@ class NamedFacts(Step):
             )
             write("timelines", steps.released_segments(segments), timeline.ORDER)
             if len(dumps) == 2:
-                fact_changes = snapshot_diff.changes(eng, dumps[0], dumps[1], self.timelines.rules)
-                fact_changes = release_columns.with_content_ids(fact_changes, timeline.KEY)
-                write("changes", fact_changes, timeline.KEY)
+                rules = self.timelines.timed_rules(workspace)
+                fact_changes = snapshot_diff.changes(eng, dumps[0], dumps[1], rules)
+                fact_changes = release_columns.with_content_ids(
+                    fact_changes, snapshot_diff.CHANGE_ORDER
+                )
+                write("changes", fact_changes, snapshot_diff.CHANGE_ORDER)
             left_out = steps.read_dropped(eng, *fact_folders)
             eng.write(left_out, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
@@ -115,6 +123,6 @@ def named_timelines(run: Run, relations: Sequence[str], source: str = "dump") ->
     facts_step = steps.facts_step(run, source, chosen_relations)
     return NamedFacts(
         facts=(facts_step,),
-        timelines=steps.timelines_step(facts_step, chosen_relations),
+        timelines=steps.timelines_step(run, facts_step, chosen_relations),
         relations=steps.relation_labels(chosen_relations),
     )

@@ -18,7 +18,14 @@ from typing import Final, NamedTuple
 from factdrift.builders import rows
 from factdrift.builders.facts.boundary_sides import SidedDates
 from factdrift.builders.facts.relations import NewsWording
-from factdrift.builders.text.dates import DateMention, DayInterval, TextDates, may_mean_boundary
+from factdrift.builders.text.dates import (
+    MONTHS,
+    WEEKDAYS,
+    DateMention,
+    DayInterval,
+    TextDates,
+    may_mean_boundary,
+)
 from factdrift.builders.text.en.lexicon import TITLES
 
 Span = tuple[int, int]
@@ -257,7 +264,7 @@ _SMALL_WORDS = frozenset(
     "its this that who which new current incumbent 's ’s".split()
 )
 _CHANGE_VERB = re.compile(
-    r"\b(?:appoint|nam|hir|sign|elect|unveil|install|marr|buy|bought|acquir)\w*"
+    r"\b(?:appoint|nam|hir|sign|elect|unveil|install|marr|buy|bought|acquir|join)\w*"
 )
 """Verbs between two names whose relation is told behind them: `appointed … as head coach`.
 
@@ -274,6 +281,25 @@ _OTHER_RELATION = re.compile(
 The `former` coach is none today, and an `acting` one is no coach. `Formerly` matches, `reformer`
 does not.
 """
+_UNREAL = re.compile(
+    r"\b(?:not|never|neither|nor|nobody|no longer|without|fail\w*|refus\w*|den(?:y|ies|ied)"
+    r"|reject\w*|block\w*|drop(?:s|ped)|abandon\w*|withdr[ae]w\w*|turn(?:s|ed)? down|unless"
+    r"|wants?|wanted|wish\w*|hop(?:e|es|ed|ing)|plan(?:s|ned|ning)?|will|seeks?|sought|aims?"
+    r"|expected|likely|tipped|favou?rite|set to|due to|talks|bid|offer\w*|consider\w*|propos\w*"
+    r"|rumou?r\w*|unit|arm|division|branch|youth|reserves?|academy)\b|\Bn['’]t\b"
+)
+"""Words of a clause that tells of what did not happen, of what may happen, or of a part of a thing.
+
+`has not bought` and `didn't buy` match, `had noted` does not.
+"""
+# `, which has no shops,` and ` on Monday`, not `, Apple and Google,`
+_ASIDE = re.compile(
+    r", (?:who|whom|which|whose|where|when|not|without|with|despite|aged|a|an) [^,;.]*,"
+    rf"| (?:on )?(?:{'|'.join(WEEKDAYS)})\b| in (?:{'|'.join(MONTHS)})\b"
+)
+"""What stands between two names and tells nothing of how they belong together."""
+# marks that end a clause
+_CLAUSE_START = re.compile(r"[,.;:]")
 _PARTING_WORDS = frozenset("and by in to with from at for that this his her their its".split())
 """Small words behind which another statement begins."""
 _STATE_GOES_ON = re.compile(r"serv\w+|remain\w*|current(?:ly)?|incumbent|new|now|still|long|also")
@@ -300,6 +326,9 @@ def _joining_word(
     assert passage.names is not None
     pair = _NamePair(passage.text, *sorted(passage.names))
     if len(passage.text.split()) > _LONGEST_SENTENCE or pair.tells_otherwise():
+        return None
+    pair = pair.without_asides()
+    if pair.is_unreal(_any_of((*cues, *changes))):
         return None
     pattern = _any_of(cues)
     other_text = pattern.sub(" ", pair.between)
@@ -349,6 +378,38 @@ class _NamePair(NamedTuple):
     def tells_otherwise(self) -> bool:
         """Whether a word near the names says that the relation is another one, or no more."""
         return self.has_near(_OTHER_RELATION)
+
+    def without_asides(self) -> "_NamePair":
+        """The same names in a text where blanks stand for the asides, so that places stay."""
+
+        def blank(aside: re.Match[str]) -> str:
+            holds_name = any(
+                start < aside.end() and aside.start() < end
+                for start, end in (self.first, self.second)
+            )
+            return aside[0] if holds_name else " " * len(aside[0])
+
+        return self._replace(text=_ASIDE.sub(blank, self.text))
+
+    def is_unreal(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the clause of the two names tells of what did not happen, or not yet.
+
+        The clause goes from the mark before the first name to the relation's word behind the second
+        one, where there is such a word, or else to the second name.
+        """
+        marks_before = [mark.end() for mark in _CLAUSE_START.finditer(self.text, 0, self.first[0])]
+        clause_end = self.second[1]
+        rest_end = _CLAUSE_START.search(self.text, clause_end)
+        word_behind = pattern.search(
+            self.text, clause_end, rest_end.start() if rest_end else len(self.text)
+        )
+        return bool(
+            _UNREAL.search(
+                self.text,
+                marks_before[-1] if marks_before else 0,
+                word_behind.end() if word_behind else clause_end,
+            )
+        )
 
     def word_between(
         self, relation_word: re.Match[str], pattern: re.Pattern[str], *, is_state: bool

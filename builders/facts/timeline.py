@@ -21,15 +21,15 @@ limit. These rules are applied in order; they also close the ends that statement
    that lasts as long as the lives.
 2. *Open facts.* If an open fact begins wholly after the snapshot day, it is left out. All others
    have begun by the snapshot day, and hold until that day or until the first of the two lives
-   ends. If the relation trusts open facts for some years only (`open_for`), they hold possibly, but
-   no longer surely, after these years.
-3. *Exclusive relations* have one object at a time, unless the terms of two objects of the pair
-   surely overlap (co-holders). A successor of a fact is a fact of another object that surely began
-   later, and by the snapshot day. If an open fact or gap of normal rank has a successor, somebody
-   forgot to close it: it ended between its own first possible start and the earliest last possible
-   start of its successors (`end_inferred`). If a fact of normal rank is still open beside another
-   object, it is a `rival`: possible from its first possible start on, and certain nowhere. That
-   holds with co-holders, too.
+   ends. From the day on which they are stale (`staleness`), they hold possibly, not surely.
+3. *Exclusive relations* have one object at a time, unless the stated terms of two objects of the
+   pair surely overlap for 92 days (co-holders). A successor of a fact is a fact of another object
+   that surely began later, and by the snapshot day. If an open fact or gap of normal rank has a
+   successor, somebody forgot to close it: it ended between its own first possible start and the
+   earliest last possible start of its successors (`end_inferred`). If a fact of normal rank is
+   still open beside another object, it is a `rival`: possible from its first possible start on, and
+   certain nowhere. That holds with co-holders, too. On days on which the stated terms of two
+   objects overlap for less, both are in doubt (`overlaps`).
 4. *Merging.* If two states of one object touch or overlap under every reading, they become one
    segment: each one's `start_last` is at most a day after the other's `end_first`. Points, rivals
    and sightings never merge. If a sighting surely lies inside a state, it only adds its statement.
@@ -39,7 +39,7 @@ An undated statement is a gap here, even if its relation keeps undated statement
 After: TimeQA (paper 001), section 2.1 (time-evolving facts); the rules are ours.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Literal, NamedTuple
 
@@ -47,7 +47,6 @@ import ibis
 import ibis.expr.types as ir
 from ibis import _
 
-from factdrift.builders.core.config import Strict
 from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity, Period
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
@@ -58,13 +57,18 @@ from factdrift.builders.facts.intervals import (
     LAST_DAY,
     IntervalColumns,
     TimeWindow,
+    calendar_end,
     with_calendar_ends,
     without_calendar_ends,
 )
+from factdrift.builders.facts.overlaps import with_short_overlaps
+from factdrift.builders.facts.staleness import with_trust
+from factdrift.builders.facts.terms import OBJECTS_OF_PAIR, shared_places, with_terms
+from factdrift.builders.facts.time_rules import Rules
 
 PAIR = ("subject", "relation")
 KEY = (*PAIR, "object")
-ORDER = (*KEY, *DATES, "end_open", "end_inferred", "rival", "statements")
+ORDER = (*KEY, *DATES, "end_open", "end_inferred", "rival", "stale_until", "statements")
 """Total order of segments, for `Engine.write`."""
 GAP_ORDER = (*PAIR, "statement", "object", "reason", *DATES, "end_open", "rank")
 """Total order of gaps, for `Engine.write`."""
@@ -74,20 +78,8 @@ _UNBOUNDED_REASONS = ("undated", "contradictory")
 """Reasons of gaps without days: their object may have held at any time."""
 
 
-class TimeRule(Strict):
-    """The rules for time in a relation's template; see `builders.facts.relations.Relation`."""
-
-    exclusive: bool = False
-    ends_with: tuple[Literal["subject", "object"], ...] = ("subject", "object")
-    undated: Literal["keep", "drop", "doubt"] = "drop"
-    open_for: int | None = None
-
-
 WhenCounted = Literal["end", "during"]
 """Whether a period counts what holds on its last day, or what holds on any of its days."""
-
-Rules = Mapping[str, TimeRule]
-"""Rules by property id; a relation that is not named has the defaults of `TimeRule`."""
 
 
 class TimelineTables(NamedTuple):
@@ -131,9 +123,9 @@ def timeline(
     """
     rules = rules or {}
     dated_items = _items(facts, gaps, rules)
-    dated_items = engine.keep(
-        _begun(_exclusive(engine, _lived(dated_items, entities, rules), rules), rules)
-    )
+    dated_items = engine.keep(_by_snapshot(_lived(dated_items, entities, rules)))
+    dated_items = _exclusive(engine, engine.keep(with_trust(dated_items, rules)), rules)
+    dated_items = engine.keep(with_short_overlaps(engine, engine.keep(_closed(dated_items))))
     return TimelineTables(_segments(dated_items), _gaps(dated_items, entities))
 
 
@@ -161,14 +153,17 @@ def period_runs(
     and the last period), `objects` (the numbers of the certain ones, sorted) and `doubts` (a sorted
     `doubt_code` for each that is only possible). Pairs with nothing in the window have no runs.
     """
-    doubt_place = ibis.ifelse(segments.rival, CAUSES.index("rival"), CAUSES.index("possible"))
+    is_rival = segments.rival & segments.stale_until.isnull()
+    doubt_place = ibis.ifelse(is_rival, CAUSES.index("rival"), CAUSES.index("possible"))
     stated_segments = segments.mutate(cause=doubt_place.cast("int64"), doubtful=segments.rival)
     ranges = _ranges(stated_segments, window, when_counted)
     if gaps is not None:
         doubt_place = gaps.reason.cases(
             *((gap_reason, reason_place) for reason_place, gap_reason in enumerate(CAUSES)), else_=0
         )
-        doubtful_gaps = gaps.mutate(cause=doubt_place.cast("int64"), doubtful=True)
+        doubtful_gaps = gaps.mutate(
+            cause=doubt_place.cast("int64"), doubtful=True, stale_until=ibis.null("date")
+        )
         ranges = ranges.union(_ranges(doubtful_gaps, window, when_counted))
     first_index, last_index = window[0].index, window[-1].index
     cut_indexes = [
@@ -177,6 +172,8 @@ def period_runs(
         ranges.last + 1,
         ranges.certain_first,
         ranges.certain_last + 1,
+        ranges.stale_first,
+        ranges.stale_last + 1,
     ]
     cut_points = ranges.select(*PAIR, at=ibis.array(cut_indexes).unnest()).distinct()
     cut_points = cut_points.filter(cut_points.at.between(first_index, last_index))
@@ -185,20 +182,31 @@ def period_runs(
     cut_ranges = cut_points.join(ranges, PAIR)
     is_certain = cut_ranges.at.between(cut_ranges.certain_first, cut_ranges.certain_last)
     is_possible = cut_ranges.at.between(cut_ranges.first, cut_ranges.last)
+    is_stale = cut_ranges.at.between(cut_ranges.stale_first, cut_ranges.stale_last) & ~is_certain
     period_states = cut_ranges.group_by([*PAIR, "at", "until"]).agg(
         objects=cut_ranges.object.collect(where=is_certain),
         doubts=doubt_code(cut_ranges.cause, cut_ranges.object).collect(
-            where=is_possible & ~is_certain
+            where=is_possible & ~is_certain & ~is_stale
         ),
+        stale=cut_ranges.object.collect(where=is_stale),
     )
+    # An object that would be certain were it not stale is in doubt by that alone.
+    objects, doubts, stale = (
+        sorted_set(period_states[column].fill_null(_NO_OBJECTS))
+        for column in ("objects", "doubts", "stale")
+    )
+    period_states = period_states.mutate(objects=objects, doubts=doubts, stale=stale)
     period_states = period_states.mutate(
-        objects=sorted_set(period_states.objects.fill_null(_NO_OBJECTS))
+        stale=array_difference(period_states.stale, period_states.objects)
     )
-    doubts = period_states.doubts.fill_null(_NO_OBJECTS)
-    doubts = doubts.filter(lambda doubt: ~period_states.objects.contains(doubted_object(doubt)))
+    no_doubt = period_states.objects.concat(period_states.stale)
+    doubts = period_states.doubts.filter(lambda doubt: ~no_doubt.contains(doubted_object(doubt)))
+    stale_code = ibis.literal(CAUSES.index("stale"), type="int64")
+    stale_doubts = period_states.stale.map(lambda number: doubt_code(stale_code, number))
+    all_doubts = doubts.concat(stale_doubts)
     return period_states.mutate(
-        doubts=ibis.ifelse(period_states.doubts.length() > 0, sorted_set(doubts), _NO_OBJECTS)
-    )
+        doubts=ibis.ifelse(all_doubts.length() > 0, sorted_set(all_doubts), _NO_OBJECTS)
+    ).drop("stale")
 
 
 REASONS = {
@@ -209,11 +217,13 @@ REASONS = {
     "object_kind": "object_kind",
     "unknown_value": "unknown_value",
     "undated": "undated_statement",
+    "stale": "stale_statement",
 }
 """The causes of doubt, with the reason for which each of them drops a comparison.
 
-`rival` and `possible` are causes in a segment, the others are the reasons of gaps. Where several
-causes put a comparison in doubt, the first of them tells the reason.
+`rival`, `possible` and `stale` are causes in a segment, the others are the reasons of gaps. Where
+several causes put a comparison in doubt, the first of them tells the reason. The last two drop less
+than the others, so that they come last.
 """
 CAUSES = tuple(REASONS)
 """The causes in that order."""
@@ -281,7 +291,15 @@ def _items(facts: ir.Table, gaps: ir.Table | None, rules: Rules) -> ir.Table:
         **{column: ibis.ifelse(is_unbounded, no_day, items[column]) for column in DATES}
     )
     dated_items = dated_items.mutate(end_open=dated_items.end_open & ~is_unbounded)
-    return with_calendar_ends(dated_items.select(_ITEM_COLUMNS))
+    dated_items = with_calendar_ends(dated_items.select(_ITEM_COLUMNS))
+    # A date that is not known on both sides is only bounded by others, not stated.
+    is_stated = {column: (dated_items[column] != calendar_end(column)) for column in DATES}
+    has_start = is_stated["start_first"] & is_stated["start_last"]
+    has_end = is_stated["end_first"] & is_stated["end_last"]
+    return dated_items.mutate(
+        has_start=has_start & dated_items.kind.isin(["state", "gap"]),
+        has_end=has_end & (dated_items.kind == "state"),
+    )
 
 
 _ITEM_COLUMNS = ["statement", *KEY, "rank", "kind", "reason", *DATES, "end_open", "snapshot"]
@@ -380,14 +398,22 @@ def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
     )
 
 
-def _begun(items: ir.Table, rules: Rules) -> ir.Table:
-    """Close the ends of open facts by rules 2 and 3, and narrow each boundary by the other."""
+def _closed(items: ir.Table) -> ir.Table:
+    """Close the ends of open facts by rules 2 and 3, and narrow each boundary by the other.
+
+    `stale_until` is added: the last day on which a fact would surely hold if it were not stale.
+    """
     is_open, has_successor = items.end_open, items.successor.notnull()
     latest_end = ibis.least(items.snapshot, items.life_end_last)
-    sure_end = ibis.least(items.snapshot, items.life_end_first, _trusted(items, rules))
+    # A fact holds on its first day, even where its subject may have died earlier in that year.
+    unlimited_end = ibis.greatest(
+        ibis.least(items.snapshot, items.life_end_first), items.start_first
+    )
+    is_held = is_open & ~has_successor & ~items.rival
+    is_stale = is_held & (items.trusted_until < unlimited_end)
     items = items.mutate(
         end_first=ibis.cases(
-            (is_open & ~has_successor & ~items.rival, sure_end),
+            (is_held, ibis.least(unlimited_end, items.trusted_until)),
             (is_open, items.start_first),
             else_=items.end_first,
         ),
@@ -398,11 +424,17 @@ def _begun(items: ir.Table, rules: Rules) -> ir.Table:
         ),
         end_open=is_open & ~has_successor & (items.life_end_first >= items.snapshot),
         end_inferred=is_open & has_successor,
+        # What is stale from its first day on surely holds on no day.
+        rival=items.rival | (is_stale & (items.trusted_until < items.start_first)),
+        stale_until=ibis.ifelse(is_stale, unlimited_end, ibis.null("date")),
     )
     return items.select(
         *(column for column in _ITEM_COLUMNS if column not in DATES),
         "end_inferred",
         "rival",
+        "stale_until",
+        "term_ends",
+        "term_open",
         start_first="start_first",
         start_last=ibis.least(items.start_last, items.end_last),
         end_first=ibis.greatest(items.end_first, items.start_first),
@@ -410,40 +442,31 @@ def _begun(items: ir.Table, rules: Rules) -> ir.Table:
     )
 
 
-def _trusted(items: ir.Table, rules: Rules) -> ir.DateValue:
-    """The last day on which an open fact is trusted: some years after its first possible start."""
-    trusted_until = [
-        (
-            items.relation == relation_id,
-            (items.start_first + ibis.interval(years=rule.open_for)).cast("date"),
-        )
-        for relation_id, rule in sorted(rules.items())
-        if rule.open_for
-    ]
-    return ibis.cases(*trusted_until, else_=LAST_DAY) if trusted_until else LAST_DAY
-
-
 def _exclusive(engine: Engine, items: ir.Table, rules: Rules) -> ir.Table:
-    """Apply rule 3 to the relations with one object at a time: add `successor` and `rival`.
+    """Apply rule 3 to the relations with one object at a time.
 
     `successor` is the day by which the first successor of an open fact has surely begun, or null
-    without any. In pairs with co-holders, two objects whose terms surely overlap, it is null, as
-    the next holder need not have replaced this one. `rival` marks a fact that is still open while
-    another object of the pair is, too: only one can hold, and nobody knows which. A fact of
-    preferred rank is never a rival, because editors of Wikidata marked it as the one that holds.
-
-    All items, of these relations and of others, are also cut to the snapshot day (`_by_snapshot`).
+    without any. In pairs with co-holders it is null, as the next holder need not have replaced this
+    one. `rival` marks a fact that is still open while another object of the pair is, too: only one
+    can hold, and nobody knows which. A fact of preferred rank is never a rival, because editors of
+    Wikidata marked it as the one that holds. `term_ends` is that of `terms.with_terms`, where no
+    other object can hold at the same time.
     """
     exclusive_ids = sorted(relation_id for relation_id, rule in rules.items() if rule.exclusive)
-    no_successor = {"successor": ibis.null("date"), "rival": ibis.literal(False)}
+    no_day = ibis.null("date")
+    not_exclusive = {
+        "successor": no_day,
+        "rival": ibis.literal(False),
+        "term_ends": no_day,
+        "term_open": ibis.literal(False),
+    }
     if not exclusive_ids:
-        return _by_snapshot(items).mutate(**no_successor)
-    items = engine.keep(items)
-    other_items = _by_snapshot(items.filter(~items.relation.isin(exclusive_ids))).mutate(
-        **no_successor
-    )
-    sole_items = items.filter(items.relation.isin(exclusive_ids))
-    sole_items = _with_successor(_by_snapshot(sole_items), _co_held(sole_items))
+        return items.mutate(**not_exclusive)
+    other_items = items.filter(~items.relation.isin(exclusive_ids)).mutate(**not_exclusive)
+    sole_items = with_terms(items.filter(items.relation.isin(exclusive_ids)), OBJECTS_OF_PAIR)
+    sole_items = engine.keep(sole_items)
+    co_held = engine.keep(shared_places(sole_items, OBJECTS_OF_PAIR))
+    sole_items = _with_successor(sole_items, co_held)
     # A pair has more than one open object if the least or the greatest of them is not this one.
     # That needs no join of the table with itself, nor a list of the objects.
     in_pair = ibis.window(group_by=PAIR)
@@ -456,9 +479,13 @@ def _exclusive(engine: Engine, items: ir.Table, rules: Rules) -> ir.Table:
     )
     has_others = (sole_items.least != sole_items.object) | (sole_items.most != sole_items.object)
     is_rival = sole_items.still & (sole_items["rank"] != "preferred") & has_others
-    return other_items.union(
-        sole_items.mutate(rival=is_rival.fill_null(False)).select(other_items.columns)
+    sole_items = sole_items.mutate(rival=is_rival.fill_null(False))
+    co_held = co_held.mutate(has_several=ibis.literal(True))
+    sole_items = sole_items.left_join(co_held, PAIR)
+    sole_items = sole_items.mutate(
+        term_ends=ibis.ifelse(sole_items.has_several.isnull(), sole_items.term_ends, no_day)
     )
+    return other_items.union(sole_items.select(other_items.columns))
 
 
 def _by_snapshot(items: ir.Table) -> ir.Table:
@@ -466,26 +493,6 @@ def _by_snapshot(items: ir.Table) -> ir.Table:
     items = items.filter(~items.end_open | (items.start_first <= items.snapshot))
     latest_start = ibis.least(items.start_last, items.snapshot)
     return items.mutate(start_last=ibis.ifelse(items.end_open, latest_start, items.start_last))
-
-
-def _co_held(items: ir.Table) -> ir.Table:
-    """The pairs in which the terms of two objects surely overlap (co-holders).
-
-    They do if each term ends after the other one began under every reading.
-    """
-    object_terms = items.filter(items.kind.isin(["state", "point"]))
-    term_end = ibis.ifelse(object_terms.end_open, object_terms.start_first, object_terms.end_first)
-    object_terms = object_terms.select(
-        *PAIR, "object", began=object_terms.start_last, ends=term_end
-    ).distinct()
-    other_terms = object_terms.rename(other="object", other_began="began", other_ends="ends")
-    surely_overlap = (object_terms.ends > other_terms.other_began) & (
-        other_terms.other_ends > object_terms.began
-    )
-    co_holders = object_terms.join(
-        other_terms, [*PAIR, object_terms.object < other_terms.other, surely_overlap]
-    )
-    return co_holders.select(PAIR).distinct()
 
 
 def _with_successor(items: ir.Table, co_held: ir.Table) -> ir.Table:
@@ -520,11 +527,19 @@ def _segments(items: ir.Table) -> ir.Table:
     """
     facts = items.filter(items.kind != "gap")
     facts = facts.mutate(statements=ibis.array([facts.statement]))
-    columns = (*KEY, *DATES, "end_open", "end_inferred", "rival", "statements", "snapshot")
+    flags = ("end_open", "end_inferred", "rival", "stale_until")
+    columns = (*KEY, *DATES, *flags, "statements", "snapshot")
     repeated_keys = facts.group_by(list(KEY)).having(facts.count() > 1).agg(facts=facts.count())
     several_facts = facts.semi_join(repeated_keys, list(KEY))
     single_facts = facts.anti_join(repeated_keys, list(KEY)).select(columns)
     all_segments = single_facts.union(_merged(several_facts).select(columns))
+    # What surely holds by another statement is not stale.
+    is_stale = all_segments.stale_until > all_segments.end_first
+    all_segments = all_segments.mutate(
+        stale_until=ibis.ifelse(
+            all_segments.rival | is_stale, all_segments.stale_until, ibis.null("date")
+        )
+    )
     return without_calendar_ends(all_segments)
 
 
@@ -587,6 +602,7 @@ def _merged(merged_facts: ir.Table) -> ir.Table:
         end_open=merged_facts.end_open.any(where=merged_facts.leads),
         end_inferred=merged_facts.end_inferred.any(where=merged_facts.leads),
         rival=merged_facts.rival.any(),
+        stale_until=merged_facts.stale_until.max(where=is_counted),
         statements=merged_facts.statements.collect(),
         snapshot=merged_facts.snapshot.max(),
     )
@@ -631,7 +647,15 @@ def _ranges(table: ir.Table, window: Sequence[Period], when_counted: WhenCounted
     object_ids = {
         column: item_number(rows_near[column]).fill_null(0) for column in ("subject", "object")
     }
+    # Where a stale row would be certain if it were not stale; nowhere for all others.
+    stale_first = first_index(rows_near.start_last).fill_null(high + 1)
+    stale_last = last_index(rows_near.stale_until).fill_null(low - 1)
     ranged_rows = rows_near.select(
-        "relation", **object_ids, **place_ranges._asdict(), cause="cause"
+        "relation",
+        **object_ids,
+        **place_ranges._asdict(),
+        stale_first=ibis.greatest(stale_first, low),
+        stale_last=ibis.least(stale_last, high),
+        cause="cause",
     )
     return ranged_rows.filter(ranged_rows["first"] <= ranged_rows["last"])

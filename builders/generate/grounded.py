@@ -7,7 +7,7 @@ the holders are in doubt.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import permutations, product
@@ -21,6 +21,7 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.facts.intervals import DATES, Certainty, Interval, row_interval
+from factdrift.builders.facts.namesakes import may_mean_others
 from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.facts.text_evidence import (
     FactDates,
@@ -45,6 +46,7 @@ from factdrift.builders.rows import (
     Candidate,
     Draw,
     Grounding,
+    Namesake,
     Question,
     TimeSpec,
 )
@@ -79,6 +81,9 @@ _WHO_DID = re.compile(r"^(who) (\w+?)e?d\b")
 _MOST_ANSWERS = 3
 """Holders at one time beyond which nobody asks for them: members of a parliament, for example."""
 
+EVENTS: tuple[About, ...] = ("event",)
+"""What is news about facts: that they began, not that they hold."""
+
 Side = Literal["object", "subject"]
 
 
@@ -102,11 +107,13 @@ class HeldTerm(NamedTuple):
 class KnownTerms:
     """Timelines of the pairs that a batch of articles names, and the names of the items in them.
 
+    `namesakes` are the items whose name others have.
     `terms` has the terms by the side whose items they hold, the relation, and the other side's id.
     """
 
     terms: dict[tuple[Side, str, str], list[HeldTerm]] = field(default_factory=dict)
     entities: dict[str, Answer] = field(default_factory=dict)
+    namesakes: dict[tuple[Side, str], Namesake] = field(default_factory=dict)
 
 
 class GroundedFact(NamedTuple):
@@ -125,7 +132,7 @@ class StatedFacts:
     """Finds the facts of a mined folder that articles state.
 
     `timelines`, `gaps`, `entities`: Parquet files of the steps of facts; `relations`: the relations
-    that questions are asked about, by id.
+    that questions are asked about, by id; `namesakes`: a file of `rows.Namesake`, if any.
     """
 
     def __init__(
@@ -135,8 +142,9 @@ class StatedFacts:
         gaps: Path,
         entities: Path,
         relations: Mapping[str, NewsWording],
+        namesakes: Path | None = None,
     ) -> None:
-        self._db = db
+        self._db, self._namesakes = db, namesakes
         self.relations = relations
         relation_list = ", ".join(map(duck.text, relations))
         day_columns = ", ".join(DATES)
@@ -159,12 +167,12 @@ class StatedFacts:
         """Yield each article with the facts that its sentences state, in their order."""
         for batch in batches(articles, _ARTICLES_AT_ONCE):
             sentences = [news_sentences(article) for article in batch]
-            mentions = self.names.find(list(zip(batch, sentences, strict=True)))
+            mentions = self.names.find(sentences)
             item_pairs: set[tuple[str, str]] = set()
             for article_mentions in mentions:
                 for first_mention, second_mention in _mention_pairs(article_mentions):
                     item_pairs.update(product(first_mention.ids, second_mention.ids))
-            known_terms, relation_ids = self._read_terms(item_pairs)
+            known_terms, relation_ids = self.read_terms(item_pairs)
             for article, article_sentences, article_mentions in zip(
                 batch, sentences, mentions, strict=True
             ):
@@ -173,10 +181,10 @@ class StatedFacts:
                 )
                 yield article, list(facts), known_terms
 
-    def _read_terms(
+    def read_terms(
         self, item_pairs: set[tuple[str, str]]
     ) -> tuple[KnownTerms, dict[tuple[str, str], list[str]]]:
-        """The timelines around pairs of items, and the relations between the items of each."""
+        """Return the timelines around pairs of items, and the relations between those of each."""
         known_terms, relation_ids = KnownTerms(), dict[tuple[str, str], list[str]]()
         self._register("pairs", sorted(item_pairs), "subject_id", "object_id")
         self._db.execute(
@@ -197,6 +205,13 @@ class StatedFacts:
         )
         for item_id, label, aliases in self._fetch(entity_query):
             known_terms.entities[item_id] = Answer(item_id, label, tuple(aliases or ()))
+        if self._namesakes:
+            name_query = (
+                f"select id, role, name, description from {duck.parquet(self._namesakes)} "  # noqa: S608
+                "semi join ids using (id)"
+            )
+            for item_id, role, name, description in self._fetch(name_query):
+                known_terms.namesakes[role, item_id] = Namesake(item_id, role, name, description)
         return known_terms, relation_ids
 
     def _read_side(self, side: Side, known_terms: KnownTerms) -> None:
@@ -287,6 +302,13 @@ def _term_on(held_terms: Sequence[HeldTerm], item_id: str, day: date) -> HeldTer
     return None
 
 
+class StatedFactQuestions(NamedTuple):
+    """Questions about facts: those to ask, and those whose text may mean something else."""
+
+    asked: list[Question]
+    ambiguous: list[Question]
+
+
 def questions(
     article: Article,
     facts: Sequence[GroundedFact],
@@ -294,19 +316,31 @@ def questions(
     known_terms: KnownTerms,
     snapshot_day: date,
     relation_wordings: Mapping[str, NewsWording],
-) -> list[Question]:
+    about: Collection[About] = EVENTS,
+) -> StatedFactQuestions:
     """Return every question that may be asked about an article's facts on the day of a draw.
 
-    Each question has its own id: a fact that a sentence states twice is asked about once.
+    Each question has its own id: a fact that a sentence states twice is asked about once. By
+    default it is asked only who came into a state; a state that an article mentions is not its
+    news, and is asked for where `about` has it.
     """
     by_id: dict[str, Question] = {}
+    ambiguous_by_id: dict[str, Question] = {}
     for fact in facts:
         fact_question = _FactQuestion(
             article, fact, draw, known_terms, snapshot_day, relation_wordings[fact.relation]
         )
         for question in fact_question.questions():
-            by_id[question.id] = question
-    return list(by_id.values())
+            assert question.grounding is not None, "it is made of a fact"
+            # when an old change happened is no news either
+            is_asked = question.recent or question.grounding.about == "state"
+            if question.grounding.about not in about or not is_asked:
+                continue
+            if fact_question.is_ambiguous(question):
+                ambiguous_by_id[question.id] = question
+            else:
+                by_id[question.id] = question
+    return StatedFactQuestions(list(by_id.values()), list(ambiguous_by_id.values()))
 
 
 class _Wording(NamedTuple):
@@ -487,11 +521,8 @@ class _FactQuestion(NamedTuple):
 
     def _text(self, question_template: str, time_phrase: str) -> str:
         """The template with the names and the relation's word of the sentence in its places."""
-        entities = self.known_terms.entities
-        subject_name, object_name = (
-            entities[self.fact.subject].label,
-            entities[self.fact.object].label,
-        )
+        subject_name = self._name("subject", self.fact.subject)
+        object_name = self._name("object", self.fact.object)
         cue = self.fact.evidence.relation or ""
         for known_cue in self.news_wording.cues:
             if known_cue.lower() == cue.lower():
@@ -504,6 +535,31 @@ class _FactQuestion(NamedTuple):
         question_text = phrase(question_template, subject_name, object_name)
         question_text = question_text[:1].upper() + question_text[1:]
         return f"{question_text} {time_phrase}?" if time_phrase else f"{question_text}?"
+
+    def _name(self, side: Side, item_id: str) -> str:
+        """The label of an item, with what tells it from others of that name."""
+        namesake = self.known_terms.namesakes.get((side, item_id))
+        if namesake and namesake.name:
+            return namesake.name
+        return self.known_terms.entities[item_id].label
+
+    def is_ambiguous(self, question: Question) -> bool:
+        """Whether a question names an item by a name that others have, too.
+
+        What tells them apart must not give the answer away.
+        """
+        grounding = question.grounding
+        assert grounding is not None
+        answers = [Answer("", name, ()) for name in (*grounding.answers, *grounding.aliases)]
+        sides: tuple[tuple[Side, str], ...] = (
+            ("subject", self.fact.subject),
+            ("object", self.fact.object),
+        )
+        # An object that is named beside its subject is that subject's.
+        for side, item_id in sides:
+            if self.known_terms.entities[item_id].label in question.question:
+                return may_mean_others(self.known_terms.namesakes.get((side, item_id)), answers)
+        return False
 
     def _question(
         self,

@@ -12,6 +12,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.namesakes import alike_relations
 from factdrift.builders.facts.relations import (
     OURS,
     ClozeTemplates,
@@ -20,7 +21,7 @@ from factdrift.builders.facts.relations import (
     select_relations,
 )
 from factdrift.builders.facts.steps import Facts
-from factdrift.builders.invariant import card, invariant
+from factdrift.builders.invariant import card
 from factdrift.builders.invariant.steps import InvariantClozeRows, InvariantFacts, TrexFacts
 from factdrift.builders.text import views
 from factdrift.builders.text.views import ClozeBuilder
@@ -78,7 +79,8 @@ class InvariantLAMA(ClozeBuilder):
         else:
             names = ("older", "dump")[-len(facts.source) :]
             folders = map(run.folder, facts.source)
-            statistics.append(mining(dict(zip(names, folders, strict=True))))
+            named_folders = dict(zip(names, folders, strict=True))
+            statistics.append(mining(named_folders, run.workspace.say))
         return Dataset(
             tables=(Table("all", rows.InvariantCloze, _ABOUT, {"test": FromParquet(path)}),),
             examples=FromParquet(path.with_name("examples.parquet")),
@@ -100,12 +102,17 @@ class InvariantLAMA(ClozeBuilder):
             days = [name for name in ("older", "dump") if name in run.inputs]
             source = tuple(steps.facts_step(run, name, relations) for name in days)
         else:
-            hint = "name one of the two in the recipe"
-            raise UserError("no input dump, and no trex", where=display_path(run.recipe), hint=hint)
+            hint_text = "name one of the two in the recipe"
+            raise UserError(
+                "no input dump, and no trex", where=display_path(run.recipe), hint=hint_text
+            )
+        rules = steps.time_rules(relations)
+        newest_first = () if isinstance(source, TrexFacts) else source[::-1]
         return InvariantFacts(
             source=source,
             relations=tuple(relations),
-            rules=steps.time_rules(relations),
+            rules=rules,
+            learned=steps.learned_step(run, newest_first, rules) if newest_first else None,
             common_nouns=self.common_nouns,
             excluded_relations=tuple(
                 property_id
@@ -115,7 +122,7 @@ class InvariantLAMA(ClozeBuilder):
             if self.functional
             else (),
             require_pages=self.require_pages and not isinstance(source, TrexFacts),
-            alike=invariant.alike_relations(templates),
+            alike=alike_relations(templates),
             per_relation=self.per_relation,
             seed=run.seed,
         )

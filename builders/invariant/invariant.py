@@ -5,24 +5,24 @@ leaves out answers that overlap the subject and answers that are no entity. The 
 ends, doubts, queries that read alike, popularity and two snapshots are ours.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 import ibis
 import ibis.expr.types as ir
+from ibis import _
 
 from factdrift.builders import rows
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.core.tables import seeded_order
-from factdrift.builders.facts import name_overlap
-from factdrift.builders.facts.relations import ClozeTemplates
+from factdrift.builders.facts import name_overlap, namesakes
+from factdrift.builders.facts.intervals import DATES
 from factdrift.builders.rows.frames import EXAMPLE_COUNT
 from factdrift.builders.text import dates
-from factdrift.builders.text.render import query
 
 REASONS = (
     "not_functional", "several_objects", "ended", "began", "in_doubt", "not_in_both",
     "no_sitelink", "overlap", "non_entity", "common_subject", "ambiguous_name", "whole_country",
-    "same_query", "less_popular", "over_cap", "example",
+    "ambiguous_prompt", "less_popular", "over_cap", "example",
 )  # fmt: skip
 """The reasons to leave out a pair, in the order in which they are checked; the first is stated."""
 
@@ -135,7 +135,6 @@ def with_reasons(
     common_nouns: Collection[str],
     excluded_relations: Collection[str] = (),
     pages: bool = False,
-    alike: Mapping[str, str] | None = None,
 ) -> ir.Table:
     """Give pairs with labels further reasons, where they have none yet.
 
@@ -147,7 +146,9 @@ def with_reasons(
     - `common_subject`: the subject is a common noun.
     - `ambiguous_name`: Wikipedia needs more than the label to name the subject, as in
       `Trinity College, Oxford`.
-    - `whole_country` and `same_query`: see `_whole_country` and `_same_query`.
+    - `whole_country`: see `_whole_country`.
+
+    `drop_ambiguous` gives the last of these reasons, `ambiguous_prompt`.
     """
     answer, page = pair_table.object_label, pair_table.page.lower()
     label = pair_table.subject_label.lower()
@@ -163,7 +164,6 @@ def with_reasons(
         (_common(pair_table.subject_label) & ~takes_nouns, "common_subject"),
         (is_qualified.fill_null(False), "ambiguous_name"),
         (_whole_country(pair_table), "whole_country"),
-        (_same_query(pair_table, excluded_relations, pages, alike or {}), "same_query"),
     )
     return pair_table.mutate(reason=reason)
 
@@ -184,44 +184,30 @@ def _whole_country(pair_table: ir.Table) -> ir.BooleanValue:
     return asks_for_town & (as_country > asks_for_town.cast("int64").sum().over(same_object))
 
 
-def _same_query(
-    pair_table: ir.Table, excluded_relations: Collection[str], pages: bool, alike: Mapping[str, str]
-) -> ir.BooleanValue:
-    """Whether a query reads like that of another pair with another answer.
-
-    Queries read alike where the relation is the same, or one that `alike` groups with it, and the
-    subjects have the same label in any case. Pairs that are left out for another reason count as
-    well: the country Georgia has had two capitals, but "the capital of Georgia" does not ask for
-    that of the state. Where `pages` asks for a page, pairs without one do not count.
-    """
-    relation = pair_table.relation.substitute(alike) if alike else pair_table.relation
-    counts = ~pair_table.relation.isin(sorted(excluded_relations))
-    if pages:
-        counts = counts & pair_table.page.notnull()
-    # A pair with several objects shows only one of them, so the object alone proves nothing: such a
-    # pair gets an answer of its own and differs from every other pair.
-    several = (pair_table.reason == "several_objects").fill_null(False)
-    answer = ibis.ifelse(several, pair_table.subject + "/" + pair_table.relation, pair_table.object)
-    same = ibis.window(group_by=[relation, pair_table.subject_label.lower()])
-    answer = ibis.ifelse(counts, answer, ibis.null("string"))
-    return answer.min().over(same) != answer.max().over(same)
+def drop_ambiguous(pair_table: ir.Table, ambiguous: ir.Table) -> ir.Table:
+    """Give the pairs of `rows.AmbiguousRow` their reason, `ambiguous_prompt`."""
+    marks = ambiguous.select(*_PAIR, is_ambiguous=True)
+    pair_table = pair_table.left_join(marks, _PAIR)
+    pair_table = pair_table.drop(*(f"{column}_right" for column in _PAIR))
+    reason = ibis.ifelse(
+        pair_table.reason.isnull() & pair_table.is_ambiguous.fill_null(False),
+        namesakes.REASON,
+        pair_table.reason,
+    )
+    return pair_table.mutate(reason=reason).drop("is_ambiguous")
 
 
-def alike_relations(templates: Mapping[str, ClozeTemplates]) -> dict[str, str]:
-    """Map a relation to the first one that shares a query with it, directly or through others.
-
-    Relations that share no query with an earlier one are left out.
-    """
-    group_of = {relation: relation for relation in templates}
-    by_text: dict[str, list[str]] = {}
-    for relation, templates_of_relation in templates.items():
-        for text in templates_of_relation.cloze.values():
-            by_text.setdefault(query(text, "S"), []).append(relation)
-    for relations in by_text.values():
-        groups = {group_of[group] for group in relations}
-        for relation, group in group_of.items():
-            group_of[relation] = min(groups) if group in groups else group
-    return {relation: group for relation, group in group_of.items() if relation != group}
+def trex_tables(lines: ir.Table) -> tuple[ir.Table, ir.Table]:
+    """Return what `rows.TrexFact` say as `namesakes.held_objects`, and the items that they name."""
+    no_day = ibis.null("date")
+    held = lines.select(*_PAIR, "object").distinct().mutate(**dict.fromkeys(DATES, no_day))
+    subjects = lines.select(id="subject", label="subject_label")
+    objects = lines.select(id="object", label="object_label")
+    items = subjects.union(objects).group_by("id").agg(label=_.label.min())
+    no_text = ibis.null("string")
+    return held, items.mutate(
+        aliases=ibis.literal([], type="array<string>"), description=no_text, country=no_text
+    )
 
 
 def cap_relations(pair_table: ir.Table, cap: int, seed: int) -> ir.Table:

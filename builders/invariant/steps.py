@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,13 +15,13 @@ from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.run import Source
 from factdrift.builders.core.schema import arrow_schema, reading, writing
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts import snapshot_diff, steps
+from factdrift.builders.facts import namesakes, snapshot_diff, steps
 from factdrift.builders.facts.relations import ClozeTemplates
-from factdrift.builders.facts.steps import Facts
-from factdrift.builders.facts.timeline import Rules, TimeRule
+from factdrift.builders.facts.steps import Facts, LearnedTimes
+from factdrift.builders.facts.time_rules import Rules, TimeRule
 from factdrift.builders.invariant import invariant, trex
 from factdrift.builders.text.prompts import merge_targets
-from factdrift.builders.text.render import query
+from factdrift.builders.text.render import phrase, query
 from factdrift.builders.text.tokens import TokenCounter
 from factdrift.builders.text.views import ViewSettings
 
@@ -39,11 +40,11 @@ class TrexFacts(Step):
 
 
 class InvariantFacts(Step):
-    """The facts that do not change: `facts.parquet` (`rows.NamedInvariant`), `dropped.parquet`.
+    """The facts that do not change: `facts.parquet` (`rows.ToldInvariant`), `dropped.parquet`.
 
     `source` is T-REx, or the tables of one or two dumps, the older first. `excluded_relations` are
     left out because they are not functional. `alike` is the result of
-    `invariant.alike_relations`. The other fields are parameters of the dataset. `shown.parquet`
+    `namesakes.alike_relations`. The other fields are parameters of the dataset. `shown.parquet`
     holds the facts that prompts show as examples.
     """
 
@@ -52,6 +53,7 @@ class InvariantFacts(Step):
     source: TrexFacts | tuple[Facts, ...]
     relations: tuple[str, ...]
     rules: Mapping[str, TimeRule]
+    learned: LearnedTimes | None = None
     common_nouns: tuple[str, ...]
     excluded_relations: tuple[str, ...]
     require_pages: bool
@@ -65,17 +67,34 @@ class InvariantFacts(Step):
             if isinstance(self.source, TrexFacts):
                 lines = engine.read(workspace.folder(self.source) / "trex.parquet", rows.TrexFact)
                 pair_table, drops = invariant.trex_pairs(lines)
+                held, entities = invariant.trex_tables(engine.keep(lines))
+                offices = _no_offices(entities)
             else:
                 folders = [workspace.folder(dump_step) for dump_step in self.source]
-                pair_table = _of_dumps(engine, folders, self.rules)
+                rules = steps.timed_rules(workspace, self.rules, self.learned)
+                pair_table = _of_dumps(engine, folders, rules)
                 drops = steps.read_dropped(engine, *folders)
+                held, entities = _held(engine, folders[-1])
+                mined_folder = workspace.folder(self.source[-1].mined)
+                offices = namesakes.read_offices(engine, mined_folder)
             judged_pairs = invariant.with_reasons(
                 engine.keep(pair_table),
                 self.common_nouns,
                 self.excluded_relations,
                 self.require_pages,
+            )
+            judged_pairs = engine.keep(judged_pairs)
+            told = namesakes.tell_apart(
+                engine,
+                out,
+                _asked(judged_pairs),
+                held.filter(~held.relation.isin(sorted(self.excluded_relations))),
+                engine.keep(entities),
+                offices,
                 self.alike,
             )
+            judged_pairs = invariant.drop_ambiguous(judged_pairs, told.ambiguous)
+            judged_pairs = engine.keep(namesakes.with_subject_names(judged_pairs, told))
             if self.per_relation is not None:
                 judged_pairs = invariant.cap_relations(judged_pairs, self.per_relation, self.seed)
             judged_pairs = engine.keep(
@@ -83,11 +102,11 @@ class InvariantFacts(Step):
             )
             examples = judged_pairs.filter(judged_pairs.example)
             engine.write(
-                examples, out / "shown.parquet", rows.NamedInvariant, ("relation", "chance")
+                examples, out / "shown.parquet", rows.ToldInvariant, ("relation", "chance")
             )
             kept_pairs = judged_pairs.filter(judged_pairs.reason.isnull())
             order = ("relation", "subject")
-            engine.write(kept_pairs, out / "facts.parquet", rows.NamedInvariant, order)
+            engine.write(kept_pairs, out / "facts.parquet", rows.ToldInvariant, order)
             drops = invariant.dropped_pairs(judged_pairs).select(drops.columns).union(drops)
             engine.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
@@ -138,19 +157,50 @@ class InvariantClozeRows(Step):
         }
         common |= {
             "relation_label": relation.label,
+            "question": relation.timeless
+            and phrase(relation.timeless, fact["subject_name"], articles=relation.articles),
             "answer": {"id": fact["object"], "label": label, "aliases": aliases},
             "targets": merge_targets([label], aliases),
             "source": "trex" if isinstance(self.facts.source, TrexFacts) else "wikidata",
             **self.views.single_answer_columns(counter, label),
         }
         for template, sentence in relation.cloze.items():
-            blanked = query(sentence, fact["subject_label"], self.blank, relation.articles)
+            blanked = query(sentence, fact["subject_name"], self.blank, relation.articles)
             yield common | {
                 "id": row_id(fact["subject"], fact["relation"], template),
                 "prompt": blanked,
                 "template": template,
                 "query": blanked,
             }
+
+
+def _asked(pair_table: ir.Table) -> ir.Table:
+    """The pairs that may be asked about, as `namesakes.tell_apart` takes them, on no day."""
+    asked = pair_table.filter(pair_table.reason.isnull())
+    no_day = ibis.null("date")
+    return asked.select(
+        "subject",
+        "relation",
+        key=asked.subject + "/" + asked.relation,
+        first=no_day,
+        last=no_day,
+        answers=ibis.array([asked.object]),
+    )
+
+
+def _held(engine: Engine, facts_folder: Path) -> tuple[ir.Table, ir.Table]:
+    """What may hold by a dump, and its entities."""
+    facts = engine.read(facts_folder / "facts.parquet", rows.Fact)
+    gaps = engine.read(facts_folder / "gaps.parquet", rows.Gap)
+    entities = engine.read(facts_folder / "entities.parquet", rows.Entity)
+    return namesakes.held_objects(facts, gaps), entities
+
+
+def _no_offices(entities: ir.Table) -> ir.Table:
+    """No row of `namesakes.office_names`: T-REx does not say which items are offices."""
+    return entities.filter(ibis.literal(False)).select(
+        "id", "label", "country", office_name="label", twin="id"
+    )
 
 
 def _of_dumps(engine: Engine, folders: Sequence[Path], rules: Rules) -> ir.Table:

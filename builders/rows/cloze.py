@@ -126,6 +126,13 @@ class NamedInvariant:
 
 
 @dataclass(frozen=True, slots=True)
+class ToldInvariant(NamedInvariant):
+    """A `NamedInvariant` whose text means no other subject (an intermediate table)."""
+
+    subject_name: Annotated[str, "what texts call the subject: its label, or that and more"]
+
+
+@dataclass(frozen=True, slots=True)
 class TrexFact(NamedInvariant):
     """A line of a T-REx file as LAMA has them (an intermediate table)."""
 
@@ -155,6 +162,7 @@ class InvariantCloze:
     relation_label: Annotated[str, "name of the relation"]
     template: Annotated[str, _TEMPLATE.format("P19", "ckl")]
     query: Annotated[str, "text with the object blanked", RENDERED]
+    question: Annotated[str | None, "the same asked in a sentence", RENDERED]
     answer: Annotated[Answer, "the one gold answer"]
     sitelinks: Annotated[
         int | None, "sitelinks of the subject (popularity); null: from T-REx", MEASURED
@@ -195,3 +203,10 @@ class NamedDelta(Delta):
     statements: Annotated[int, "number of statements of the subject"]
     subject_facts: Annotated[int, "number of mined facts of the subject"]
     names: Annotated[tuple[Answer, ...], "every object of the pair's answers, in no order"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToldDelta(NamedDelta):
+    """A `NamedDelta` whose text means no other subject (an intermediate table)."""
+
+    subject_name: Annotated[str, "what texts call the subject: its label, or that and more"]

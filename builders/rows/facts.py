@@ -1,6 +1,6 @@
 """Facts of Wikidata, their timelines, and what two dumps say of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Annotated, Literal
 
@@ -97,6 +97,11 @@ class Entity:
     ended_first: Annotated[date | None, "earliest day of death or dissolution (P570, P576)"] = None
     ended_last: Annotated[date | None, "latest day of death or dissolution; null: not ended"] = None
     classes: Annotated[tuple[str, ...], "items that it is an instance of (P31), sorted"] = ()
+    description: Annotated[str | None, "English description, else the `mul` one"] = None
+    country: Annotated[
+        str | None,
+        "label of its only jurisdiction (P1001), else of its only country (P17); null: none",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +130,20 @@ class Segment:
     end_first: Annotated[date | None, "earliest possible last day; null: unknown", _WHILE_OPEN]
     end_last: Annotated[date | None, "latest possible last day; null: unknown", _WHILE_OPEN]
     end_open: Annotated[bool, "true: no end is stated; it is taken to hold until the snapshot day"]
-    end_inferred: Annotated[bool, "true: never closed, but an exclusive successor began"]
+    end_inferred: Annotated[
+        bool, "true: this end is not stated; a successor or an overlapping term of another tells it"
+    ]
     rival: Annotated[
         bool, "true: another object may hold its place, so it may have held and surely never did"
     ]
     statements: Annotated[tuple[str, ...], "ids of the statements behind it, sorted"]
     snapshot: Annotated[date, "day of the dump that states it", MEASURED]
+    # By keyword alone, so that the tables with more columns may have some without a default.
+    stale_until: Annotated[
+        date | None,
+        "last day on which it would surely hold if it were not stale; null: it is not",
+        MEASURED,
+    ] = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +156,75 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class FactChange:
-    """The change of one (subject, relation, object) between two dumps.
+class SubjectName:
+    """How texts name a subject beside its label, so that no other one is meant."""
 
-    The dates of each dump span its segments at its own snapshot day. They are null where the dump
-    does not have the fact, and the end is null where it is open.
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    name: Annotated[str, "its label, and in brackets its country or description"]
+
+
+@dataclass(frozen=True, slots=True)
+class OfficeName:
+    """An office whose label offices of other countries have, too."""
+
+    id: Annotated[str, "item id"]
+    label: Annotated[str, "its label"]
+    name: Annotated[str, "its label, and its country in brackets"]
+    names: Annotated[tuple[str, ...], "ways of writing it with its country"]
+
+
+@dataclass(frozen=True, slots=True)
+class AmbiguousRow:
+    """A row that another subject of the same name would answer in another way."""
+
+    key: Annotated[str, "what the row is called in its step"]
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    rivals: Annotated[str, "item ids of the other subjects, joined by spaces"]
+
+
+@dataclass(frozen=True, slots=True)
+class Namesake:
+    """An item whose name others have, in the same place of the same relation."""
+
+    id: Annotated[str, "item id"]
+    role: Annotated[Literal["subject", "object"], "the place"]
+    name: Annotated[str | None, "what texts call it; null: nothing tells it from the others"]
+    description: Annotated[str | None, "the description in `name`; null: there is none in it"]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemNames:
+    """An item, and the descriptions of others of its name (an intermediate table)."""
+
+    id: Annotated[str, "item id"]
+    role: Annotated[Literal["subject", "object"], "the place in which they stand"]
+    name: Annotated[str, "its label, or that and its country"]
+    description: Annotated[str | None, "its description"]
+    others: Annotated[tuple[str, ...], "descriptions of the others; empty texts: none"]
+
+
+@dataclass(frozen=True, slots=True)
+class NameConflict:
+    """A row, and another subject of its name with another answer (an intermediate table)."""
+
+    key: Annotated[str, "what the row is called in its step"]
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    name: Annotated[str, "what both are called"]
+    description: Annotated[str | None, "description of the subject"]
+    rival: Annotated[str, "item id of the other subject"]
+    rival_description: Annotated[str | None, "its description"]
+    objects: Annotated[tuple[Answer, ...], "all objects of the subject and relation, in no order"]
+
+
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """The change of one term of a (subject, relation, object) between two dumps.
+
+    The dates of each dump are those of this segment at its own snapshot day. They are null where
+    the dump does not have it or states no date, and the end is null where it is open.
     """
 
     subject: Annotated[str, "item id of the subject"]
@@ -155,9 +232,12 @@ class FactChange:
     object: Annotated[str, "item id of the object"]
     change: Annotated[
         Change,
-        "static, new, obsolete (it ended between the dumps), returned (both have it; in the newer "
-        "one it begins again after the end in the older one), corrected (it lies wholly before "
-        "the older dump: an editor's change) or removed (an editor's decision)",
+        "static (the same days), new, obsolete (it ended between the dumps), returned (it held "
+        "before the older dump, not at it, and again after it), added (older or undated, and not "
+        "in the older dump), corrected (an editor's change of days) or removed (an editor's)",
+    ]
+    differs: Annotated[
+        tuple[str, ...], "what an editor corrected: `start`, `end` or both; empty: nothing"
     ]
     old_start_first: Annotated[date | None, "older dump: earliest possible first day"]
     old_start_last: Annotated[date | None, "older dump: latest possible first day"]

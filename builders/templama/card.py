@@ -1,9 +1,11 @@
 """Figures and pictures for the card of a cloze dataset."""
 
 from pathlib import Path
+from typing import get_args
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Plot, Statistics
+from factdrift.builders.rows import Split
 from factdrift.builders.text import views
 
 PAPER = (
@@ -13,12 +15,23 @@ PAPER = (
 LOST = "Of the paper's rows about 94.6 % are lost to `single_token_any`, which is its rule."
 
 
-def statistics(cloze_path: Path, clipped_note: str) -> tuple[Statistics, ...]:
+def empty_splits(cloze_path: Path) -> str:
+    """Return a note that some splits have no row in any period; empty if all have one."""
+    rows = duck.query("select distinct split from read_parquet(?)", [str(cloze_path)])
+    filled = {split for (split,) in rows}
+    empty = [f"`{split}`" for split in get_args(Split) if split not in filled]
+    if not empty:
+        return ""
+    return f"No comparison is {' or '.join(empty)}: dropped.parquet has those that were left out."
+
+
+def statistics(cloze_path: Path, note: str) -> tuple[Statistics, ...]:
     """Return the counts of comparisons by period and split, and the rows that each view loses.
 
-    `clipped_note` says that the window ends sooner than the recipe asks for; empty if it does not.
+    `note` says that the window ends sooner than the recipe asks for, or that a split has no row; it
+    is empty if there is nothing to say.
     """
-    return (_periods(cloze_path, clipped_note), views.view_statistics(cloze_path, LOST))
+    return (_periods(cloze_path, note), views.view_statistics(cloze_path, LOST))
 
 
 def plots(cloze_path: Path, periods: list[str]) -> tuple[Plot, ...]:
@@ -44,7 +57,7 @@ def plots(cloze_path: Path, periods: list[str]) -> tuple[Plot, ...]:
     )  # fmt: skip
 
 
-def _periods(cloze_path: Path, clipped_note: str) -> Statistics:
+def _periods(cloze_path: Path, note: str) -> Statistics:
     period_rows = duck.records(
         """
         select *, unchanged / comparisons as "share unchanged",
@@ -60,5 +73,5 @@ def _periods(cloze_path: Path, clipped_note: str) -> Statistics:
         """,
         [cloze_path],
     )
-    caption = "One a subject, relation and period. " + PAPER + (clipped_note and f" {clipped_note}")
+    caption = "One a subject, relation and period. " + PAPER + (note and f" {note}")
     return Statistics("periods", "Comparisons a period", period_rows, caption)

@@ -17,6 +17,7 @@ may have stated it.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import ibis
@@ -29,6 +30,7 @@ from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import seeded_order
 from factdrift.builders.facts.intervals import DATES, IntervalColumns
+from factdrift.builders.facts.namesakes import OFFICES, offices_by_id
 from factdrift.builders.facts.timeline import PAIR, WhenCounted
 from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.text.prompts import merge_targets
@@ -58,7 +60,7 @@ class ChoiceRows(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Find the possible distractors by joins, then choose among them row by row."""
-        changes = self.cloze.changes
+        changes = self.cloze.told.changes
         offered_path = out / "offered.parquet"
         with workspace.engine() as eng:
             facts_folder = workspace.folder(changes.facts)
@@ -72,6 +74,7 @@ class ChoiceRows(Step):
             candidates = offered(asked_rows, segments, gaps, self.seed)
             offered_rows = _with_distractors(cloze_rows, eng.keep(candidates), entities)
             eng.write(offered_rows, offered_path, rows.OfferedCloze, _ORDER)
+        offices = offices_by_id(workspace.folder(self.cloze.told) / OFFICES)
         with (
             reading(offered_path) as offered_file,
             writing(out / "choices.parquet", rows.ChoiceCloze) as choice_writer,
@@ -79,7 +82,7 @@ class ChoiceRows(Step):
         ):
             for batch in offered_file.iter_batches(4096):
                 for row in batch.to_pylist():
-                    choice_row = choose(row, self.number, self.seed)
+                    choice_row = choose(row, self.number, self.seed, offices)
                     (drop_writer if isinstance(choice_row, rows.Dropped) else choice_writer).append(
                         choice_row
                     )
@@ -241,10 +244,16 @@ def _with_distractors(cloze_rows: ir.Table, candidates: ir.Table, entities: ir.T
     )
 
 
-def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze | rows.Dropped:
+def choose(
+    row: Mapping[str, Any],
+    number: int,
+    seed: int,
+    offices: Mapping[str, rows.OfficeName] = MappingProxyType({}),
+) -> rows.ChoiceCloze | rows.Dropped:
     """Give one row of `rows.OfferedCloze` `number` choices, or drop it where too few are offered.
 
-    The right choice is an answer that came with the period, where there is one.
+    `offices` are those that are named with their country. The right choice is an answer that came
+    with the period, where there is one.
     """
     distractors = list(_pick_distractors(row, number - 1))
     if len(distractors) < number - 1:
@@ -254,10 +263,12 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
     all_answers = _answers(row["answers"])
     right_answer = _right_answer(row, all_answers, seed)
     choice_kinds: dict[str, Any] = {right_answer.id: "answer"}
-    choice_labels = {right_answer.id: right_answer.label}
+    choice_labels = {right_answer.id: _choice_label(right_answer.id, right_answer.label, offices)}
     for distractor in distractors:
         choice_kinds[distractor["id"]] = distractor["kind"]
-        choice_labels[distractor["id"]] = distractor["label"]
+        choice_labels[distractor["id"]] = _choice_label(
+            distractor["id"], distractor["label"], offices
+        )
     choice_ids = sorted(
         choice_labels, key=lambda item_id: seeded_hash(seed, "choices", row["id"], item_id)
     )
@@ -266,13 +277,19 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
         cloze=row["id"],
         choices=tuple(map(choice_labels.__getitem__, choice_ids)),
         answer_index=choice_ids.index(right_answer.id),
-        targets=_accepted_names(row, right_answer, all_answers),
+        targets=merge_targets(
+            [choice_labels[right_answer.id]], _accepted_names(row, right_answer, all_answers)
+        ),
         choice_ids=tuple(choice_ids),
         choice_kinds=tuple(map(choice_kinds.__getitem__, choice_ids)),
         answers=all_answers,
         previous_answers=_answers(row["previous_answers"]),
         **{name: row[name] for name in _COPIED},
     )
+
+
+def _choice_label(item_id: str, label: str, offices: Mapping[str, rows.OfficeName]) -> str:
+    return offices[item_id].name if item_id in offices else label
 
 
 def _right_answer(

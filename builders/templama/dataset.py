@@ -14,13 +14,15 @@ from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import period_diff, steps
-from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.card import learned_times, mining, staleness
+from factdrift.builders.facts.namesakes import alike_relations
 from factdrift.builders.facts.relations import OURS, Relation, cloze_templates, select_relations
 from factdrift.builders.templama import card, guesses
 from factdrift.builders.templama.choices import ChoiceRows
 from factdrift.builders.templama.examples import ClozeExamples
 from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.templama.steps import ComparisonRules, PeriodChanges
+from factdrift.builders.templama.told import ToldApart
 from factdrift.builders.text.views import ClozeBuilder
 
 _TABLES: dict[str, tuple[type, str]] = {
@@ -117,15 +119,20 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
         clipped_note = self._clipped(window[-1], run.inputs["dump"].snapshot)
         if clipped_note:
             run.workspace.say(f"  {clipped_note}")
-        changes_step = self._changes_step(facts_step, relations, window)
+        changes_step = self._changes_step(run, facts_step, relations, window)
+        told_step = ToldApart(changes=changes_step, alike=alike_relations(templates))
         cloze_step = ClozeRows(
-            changes=changes_step, templates=templates, blank=self.blank, views=self.views(run)
+            told=told_step, templates=templates, blank=self.blank, views=self.views(run)
         )
         cloze_path = run.folder(cloze_step) / "cloze.parquet"
+        empty_note = card.empty_splits(cloze_path)
+        if empty_note:
+            run.workspace.say(f"  {empty_note}")
+        notes = " ".join(filter(None, (clipped_note, empty_note)))
         # The first period of the window has none to be compared with, and so no rows.
         periods = [str(period) for period in window[1:]]
-        timelines_file = FromParquet(run.folder(changes_step) / "timelines.parquet")
-        drop_folders = [run.folder(changes_step)]
+        timelines_file = FromParquet(run.folder(told_step) / "timelines.parquet")
+        drop_folders = [run.folder(changes_step), run.folder(told_step)]
         examples_step = ClozeExamples(
             changes=changes_step, templates=templates, blank=self.blank, seed=run.seed
         )
@@ -146,25 +153,33 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
             examples=FromParquet(run.folder(examples_step) / "examples.parquet"),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in drop_folders),
             statistics=(
-                *card.statistics(cloze_path, clipped_note),
                 guesses.statistics(cloze_path, timelines_file.path),
-                mining({"dump": run.folder(facts_step)}),
+                *card.statistics(cloze_path, notes),
+                *staleness(
+                    run.folder(changes_step.timelines) / "timelines.parquet",
+                    drop_folders[0] / "dropped.parquet",
+                ),
+                *learned_times(run, changes_step.timelines),
+                mining({"dump": run.folder(facts_step)}, run.workspace.say),
             ),
             plots=card.plots(cloze_path, periods),
         )
 
     def _changes_step(
-        self, facts_step: steps.Facts, relations: Mapping[str, Relation], window: Sequence[Period]
+        self,
+        run: Run,
+        facts_step: steps.Facts,
+        relations: Mapping[str, Relation],
+        window: Sequence[Period],
     ) -> PeriodChanges:
-        # Where an object is unknown by the template, its absence says nothing; nor does it in an
-        # exclusive relation, where a gap between holders is mostly a holder that nobody entered.
-        silent_relations: list[str] = []
-        for relation_id, relation in relations.items():
-            if relation.exclusive or relation.absence == "unknown":
-                silent_relations.append(relation_id)
+        silent_relations = [
+            relation_id
+            for relation_id, relation in relations.items()
+            if relation.absence == "unknown"
+        ]
         return PeriodChanges(
             facts=facts_step,
-            timelines=steps.timelines_step(facts_step, relations),
+            timelines=steps.timelines_step(run, facts_step, relations),
             first=str(window[0]),
             last=str(window[-1]),
             granularity=self.window.granularity,

@@ -33,7 +33,8 @@ class ClozeExamples(Step):
     """Writes up to `EXAMPLE_COUNT` facts of each relation: `examples.parquet` (`rows.PromptFact`).
 
     The facts ended before the first period of the window began, and no row asks about their
-    subjects. `templates` maps a property id to its cloze sentences; the first one is used.
+    subjects, which share their names with no other subject of the relation. `templates` maps a
+    property id to its cloze sentences; the first one is used.
     """
 
     name: ClassVar[str] = "examples"
@@ -64,6 +65,7 @@ class ClozeExamples(Step):
                 ended_segments = ended_segments.semi_join(
                     with_pages, ended_segments.subject == with_pages.id
                 )
+            ended_segments = _without_namesakes(ended_segments, segments, gaps, entities)
             drawn_segments = eng.keep(_drawn(ended_segments, self.seed))
             same_pairs = segments.semi_join(drawn_segments, PAIR)
             named_segments = eng.rows(_named(drawn_segments, entities))
@@ -126,6 +128,18 @@ def _possible_objects(segments: Iterable[Mapping[str, Any]], period: Period) -> 
         if held is not Certainty.NO:
             objects.add(segment["object"])
     return objects
+
+
+def _without_namesakes(
+    ended_segments: ir.Table, segments: ir.Table, gaps: ir.Table, entities: ir.Table
+) -> ir.Table:
+    """Return the segments whose subject has its name alone, among the subjects of the relation."""
+    pairs = segments.select(*PAIR).union(gaps.select(*PAIR), distinct=True)
+    pairs = pairs.join(entities.select(subject="id", label="label"), "subject")
+    pairs = pairs.mutate(form=pairs.label.lower())
+    bearers = pairs.group_by(["relation", "form"]).agg(count=pairs.count())
+    shared = pairs.join(bearers.filter(bearers["count"] > 1), ["relation", "form"])
+    return ended_segments.anti_join(shared, PAIR)
 
 
 def _drawn(segments: ir.Table, seed: int) -> ir.Table:

@@ -1,8 +1,9 @@
 """Measure three guesses that need no knowledge of a period.
 
-They are the answers of the previous period, the object that the subject had for the longest time
-(by its timeline), and the object that most subjects of the relation had. A split that a guess
-solves tests no knowledge.
+They are the object that the subject had for the longest time (by its timeline), the object that
+most subjects of the relation had, and the answers of the previous period. A split that a guess
+solves tests no knowledge. The last guess is wrong on `updated` by construction, unless a stale
+statement says that it may still hold, so that the first one says most.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Scalar, Statistics
 
-GUESSES = ("answers before", "longest held", "most frequent")
+GUESSES = ("longest held", "most frequent", "answers before")
 
 # The label is the tie-break of each guess, so that any engine gives the same one. Where a day of a
 # segment is not known, the nearest day that is known stands in for it.
@@ -45,19 +46,19 @@ _COMPARED = """, compared as (
     from guessed
 )
 select {by}, count(*),
-    avg((list_has_any(wanted, before))::int) filter (not list_has_all(neutral, before)
-        or list_has_any(wanted, before) or len(before) = 0),
     avg(coalesce(list_contains(wanted, longest), false)::int) filter (
         not coalesce(list_contains(neutral, longest), false)),
     avg(coalesce(list_contains(wanted, frequent), false)::int) filter (
-        not coalesce(list_contains(neutral, frequent), false))
+        not coalesce(list_contains(neutral, frequent), false)),
+    avg((list_has_any(wanted, before))::int) filter (not list_has_all(neutral, before)
+        or list_has_any(wanted, before) or len(before) = 0)
 from compared group by all order by all
 """
 # Lists of DuckDB begin at 1, and a place outside of a list is null.
 _EACH = """
-select id, coalesce(list_filter(previous_answers, lambda one: not list_contains(
-    list_transform(still_true, lambda t: t.id), one.id))[1], previous_answers[1]).label,
-    longest, frequent
+select id, longest, frequent,
+    coalesce(list_filter(previous_answers, lambda one: not list_contains(
+        list_transform(still_true, lambda t: t.id), one.id))[1], previous_answers[1]).label
 from guessed order by id
 """
 
@@ -90,9 +91,9 @@ def answers(
 ) -> Iterator[tuple[str, tuple[str | None, ...]]]:
     """Yield the id of each row with the labels that the three `GUESSES` answer, ordered by id.
 
-    The guesses are the answer of the previous period, the object that the subject had for the
-    longest time, and the object that most subjects of the relation had. A guess without an answer
-    is None. If the previous period had several answers, the first guess is the first of them that
+    The guesses are the object that the subject had for the longest time, the object that most
+    subjects of the relation had, and the answer of the previous period. A guess without an answer
+    is None. If the previous period had several answers, the last guess is the first of them that
     does not still hold, or the first of all.
     """
     query_paths = {"cloze": [str(path) for path in cloze_paths], "timelines": str(timelines_path)}
@@ -103,14 +104,24 @@ def answers(
 
 
 def statistics(cloze_path: Path, timelines_path: Path) -> Statistics:
-    """Return the scores of the guesses for the card."""
+    """Return the scores of the guesses for the card, with those on `updated` in its first words."""
+    guess_rows = guesses([cloze_path], timelines_path)
+    guess_rows.sort(key=lambda row: row["split"] != "updated")
     share_rows: list[dict[str, Scalar]] = [
         {"split": row["split"], "comparisons": row["comparisons"]}
         | {f"share {name}": row[name] for name in GUESSES}
-        for row in guesses([cloze_path], timelines_path)
+        for row in guess_rows
     ]
-    caption = (
-        "Exact match of models that know nothing of the period: the answers of the period before, "
-        "the object that the subject had longest, the one that most subjects of its relation had."
+    lead = ""
+    if guess_rows and guess_rows[0]["split"] == "updated":
+        longest, frequent = (guess_rows[0][name] or 0 for name in GUESSES[:2])
+        lead = (
+            f"Of `updated`, who knows no date and names the object that the subject had longest is "
+            f"right in {longest:.1%}, and who names the most frequent one in {frequent:.1%}. "
+        )
+    caption = lead + (
+        "Exact match of models that know nothing of the period: the object that the subject had "
+        "longest, the one that most subjects of its relation had, and the answers of the period "
+        "before, which are right of `updated` only where they may still hold."
     )
     return Statistics("guesses", "What knowing nothing scores", share_rows, caption)

@@ -13,9 +13,10 @@ from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.schema import arrow_schema, reading
 from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts.namesakes import OFFICES, offices_by_id
 from factdrift.builders.facts.relations import ClozeTemplates
-from factdrift.builders.rows import Cloze, ParaphraseCloze
-from factdrift.builders.templama.steps import PeriodChanges
+from factdrift.builders.rows import Cloze, OfficeName, ParaphraseCloze
+from factdrift.builders.templama.told import ToldApart
 from factdrift.builders.text.dates import format_date
 from factdrift.builders.text.prompts import in_period, merge_targets, on_day
 from factdrift.builders.text.prompts import period_in_words as in_words
@@ -33,7 +34,7 @@ class ClozeRows(Step):
 
     name: ClassVar[str] = "cloze"
 
-    changes: PeriodChanges
+    told: ToldApart
     templates: Mapping[str, ClozeTemplates]
     blank: str
     views: ViewSettings
@@ -41,15 +42,17 @@ class ClozeRows(Step):
     def make(self, out: Path, workspace: Workspace) -> None:
         """Render every comparison with every template of its relation, batch by batch."""
         counter = self.views.counter()
+        told_folder = workspace.folder(self.told)
+        offices = offices_by_id(told_folder / OFFICES)
         with (
-            reading(workspace.folder(self.changes) / "deltas.parquet") as delta_file,
+            reading(told_folder / "deltas.parquet") as delta_file,
             pq.ParquetWriter(out / "cloze.parquet", arrow_schema(Cloze)) as cloze_writer,
             pq.ParquetWriter(
                 out / "paraphrases.parquet", arrow_schema(ParaphraseCloze)
             ) as paraphrase_writer,
         ):
             for batch in delta_file.iter_batches(4096):
-                deltas = batch.to_pylist()
+                deltas = [_with_office_names(delta, offices) for delta in batch.to_pylist()]
                 if counter:
                     # Labels are counted for a whole batch at once, which is faster than row by row.
                     counter.counts(name["label"] for delta in deltas for name in delta["names"])
@@ -89,11 +92,11 @@ class ClozeRows(Step):
         self, delta: Mapping[str, Any], counter: TokenCounter | None
     ) -> Iterator[dict[str, Any]]:
         """Yield the row of a comparison in each wording of its relation."""
-        relation, subject_label = self.templates[delta["relation"]], delta["subject_label"]
-        period = Period(self.changes.granularity, delta["period"])
+        relation, subject_name = self.templates[delta["relation"]], delta["subject_name"]
+        period = Period(self.told.changes.granularity, delta["period"])
         # The gold answers of `deleted` are those of the period before: that is when they are right.
         asked_period = period + -1 if delta["split"] == "deleted" else period
-        at_end = self.changes.at == "end"
+        at_end = self.told.changes.at == "end"
         time = f"on {format_date(asked_period.last)}" if at_end else f"in {in_words(asked_period)}"
         common_columns = {
             **{column: delta[column] for column in _COPIED},
@@ -102,11 +105,11 @@ class ClozeRows(Step):
             "period_first": period.first,
             "period_last": period.last,
             "question": relation.ask
-            and question(relation.ask, subject_label, time, relation.articles),
+            and question(relation.ask, subject_name, time, relation.articles),
             **self._answer_columns(delta, counter),
         }
         for template_id, cloze_text in relation.cloze.items():
-            blanked = query(cloze_text, subject_label, self.blank, relation.articles)
+            blanked = query(cloze_text, subject_name, self.blank, relation.articles)
             prompt = (
                 on_day(blanked, asked_period.last) if at_end else in_period(blanked, asked_period)
             )
@@ -143,6 +146,21 @@ class ClozeRows(Step):
             "possible_answers": possible_answers,
             **self.views.columns(counter, labels),
         }
+
+
+def _with_office_names(delta: dict[str, Any], offices: Mapping[str, OfficeName]) -> dict[str, Any]:
+    """Return a comparison whose answers may also be named with their country, if others may be.
+
+    `Minister of Finance` is right of an Indian one, and so is `Minister of Finance of India`.
+    """
+    if offices.keys().isdisjoint(name["id"] for name in delta["names"]):
+        return delta
+    names: list[dict[str, Any]] = []
+    for name in delta["names"]:
+        office = offices.get(name["id"])
+        aliases = sorted({*name["aliases"], *office.names}) if office else name["aliases"]
+        names.append(name | {"aliases": aliases})
+    return delta | {"names": names}
 
 
 def _write_rows(writer: pq.ParquetWriter, output_rows: Sequence[Mapping[str, Any]]) -> None:

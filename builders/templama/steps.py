@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import ibis
 import ibis.expr.types as ir
@@ -15,6 +15,7 @@ from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import name_overlap, period_diff, release_columns, steps, timeline
 from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.builders.facts.vacancies import certain_vacancies
 
 _ORDER = ("split", "period", "relation", "subject")
 
@@ -46,12 +47,22 @@ class ComparisonRules(Strict):
     name_overlap: Literal["keep", "drop"] = "drop"
 
 
+class _Stated(NamedTuple):
+    """What a dump states, and the timelines made of it."""
+
+    facts: ir.Table
+    segments: ir.Table
+    gaps: ir.Table
+    entities: ir.Table
+
+
 class PeriodChanges(ComparisonRules, Step):
     """Compares the answer set of each period with that of the previous one.
 
     Writes `deltas.parquet` (`rows.NamedDelta`), `timelines.parquet` (`rows.ReleasedSegment`) of the
     subjects and relations in them, and `dropped.parquet`. `relations` maps a property id to its
-    label. `silent` are the relations in which the absence of an object says nothing.
+    label. `silent` are the relations in which the absence of an object says nothing. In exclusive
+    ones it says something at a certain vacancy alone (see `vacancies`).
     """
 
     name: ClassVar[str] = "deltas"
@@ -71,6 +82,7 @@ class PeriodChanges(ComparisonRules, Step):
             workspace.folder(self.timelines),
         )
         with workspace.engine() as eng:
+            facts = eng.read(facts_folder / "facts.parquet", rows.Fact)
             entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
             segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
             gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
@@ -80,13 +92,16 @@ class PeriodChanges(ComparisonRules, Step):
                 gaps,
                 self.undated,
                 self.at,
-                [
-                    relation_id
-                    for relation_id, timeline_rule in self.timelines.rules.items()
-                    if timeline_rule.undated == "doubt"
-                ],
+                self._doubting(),
             )
-            comparisons = eng.keep(self._chosen(eng, eng.keep(comparisons), segments, entities))
+            comparisons = period_diff.drop_few_objects(
+                eng.keep(comparisons), segments, self.min_objects
+            )
+            if self.vacant == "drop":
+                comparisons = self._without_silence(
+                    eng, eng.keep(comparisons), _Stated(facts, segments, gaps, entities)
+                )
+            comparisons = eng.keep(self._chosen(eng, eng.keep(comparisons), entities))
             delta_rows = eng.keep(period_diff.delta_rows(comparisons))
             eng.write(_named(delta_rows, entities), out / "deltas.parquet", rows.NamedDelta, _ORDER)
             dropped_rows = steps.read_dropped(eng, facts_folder)
@@ -105,16 +120,36 @@ class PeriodChanges(ComparisonRules, Step):
         """Return the periods of the window; the first one is only compared with."""
         return periods(Period.parse(self.first), Period.parse(self.last))
 
-    def _chosen(
-        self, eng: Engine, comparisons: ir.Table, segments: ir.Table, entities: ir.Table
-    ) -> ir.Table:
+    def _doubting(self) -> list[str]:
+        """Return the relations whose undated statements put a comparison in doubt."""
+        return [
+            relation_id
+            for relation_id, timeline_rule in self.timelines.rules.items()
+            if timeline_rule.undated == "doubt"
+        ]
+
+    def _without_silence(self, eng: Engine, comparisons: ir.Table, stated: _Stated) -> ir.Table:
+        """Drop the `new` and `deleted` rows where the absence of an object says nothing."""
+        exclusive_ids = [
+            relation_id for relation_id, rule in self.timelines.rules.items() if rule.exclusive
+        ]
+        comparisons = period_diff.drop_uninformative_absence(comparisons, self.silent)
+        comparisons = eng.keep(comparisons)
+        days = eng.keep(period_diff.vacant_days(comparisons, exclusive_ids, self.granularity))
+        gaps = period_diff.gaps_that_count(stated.gaps, self.undated, self._doubting())
+        vacancies = certain_vacancies(
+            eng, days.select("subject", "relation", "day").distinct(),
+            stated.segments, gaps, stated.facts, exclusive_ids,
+        )  # fmt: skip
+        comparisons = period_diff.drop_unsure_vacancies(comparisons, days, eng.keep(vacancies))
+        return period_diff.drop_life_changes(
+            comparisons, stated.entities, self.granularity, exclusive_ids
+        )
+
+    def _chosen(self, eng: Engine, comparisons: ir.Table, entities: ir.Table) -> ir.Table:
         """Return the comparisons with a drop reason where this dataset leaves one out."""
         if self.at == "end":
             comparisons = period_diff.drop_nothing_added(comparisons)
-        if self.vacant == "drop":
-            comparisons = period_diff.drop_uninformative_absence(comparisons, self.silent)
-            comparisons = period_diff.drop_life_changes(comparisons, entities, self.granularity)
-        comparisons = period_diff.drop_few_objects(comparisons, segments, self.min_objects)
         if self.require_pages:
             comparisons = period_diff.drop_without_pages(comparisons, entities)
         if self.name_overlap == "drop":

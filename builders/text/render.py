@@ -8,7 +8,7 @@ is printed as it is and never read as a placeholder.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -17,11 +17,15 @@ from factdrift.builders.text.en.articles import a_or_an, takes_the
 
 BLANK = "_X_"
 
+# It matches `{subject}` and `[the object]`, but not `{name}`.
+_BRACES = re.compile(r"([{\[](?:(?:the|an?) )?(subject|object|time)[}\]])")
 # Words in lower case that begin a name: de Havilland, van der Waals force, al-Nahda.
 _PARTICLES = re.compile(
     "al|bin|da?|del?|della|den|der|di|dos?|du|el|ibn|la|le|te|ten|ter|van|von|y|zu"
 )
 _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?![^\s,;:)/-])")
+# It matches ` (India)` in `Minister of Finance (India)`.
+_BRACKET = re.compile(r" \([^()]*\)$")
 _STOPS = (".", "!", "?", "…")
 
 
@@ -60,22 +64,47 @@ _BY_NAME: Articles = {}
 def parse_template(template: str, roles: tuple[Role, ...] = _CLOZE) -> tuple[Part, ...]:
     """The fixed texts and placeholders of a template, in order, with one placeholder a role.
 
-    Raises ValueError where a placeholder is unknown, missing or repeated.
+    Raises one ValueError for all placeholders that are unknown, missing or repeated.
     """
     parts: list[Part] = []
+    mistakes: list[str] = []
+    meant_roles: set[str] = set()
     for index, template_part in enumerate(re.split(r"(<[^<>]*>)", template)):
         if index % 2:
-            parts.append(_placeholder(template_part, roles))
-        elif "<" in template_part or ">" in template_part:
-            raise ValueError(f"an angle bracket without its partner: {template_part.strip()}")
+            try:
+                parts.append(_placeholder(template_part, roles))
+            except ValueError as error:
+                mistakes.append(str(error))
+                meant_roles |= {role for role in roles if f"{role}>?" in mistakes[-1]}
         elif template_part:
             parts.append(template_part)
-    roles_found = [part.role for part in parts if isinstance(part, Placeholder)]
-    for role in roles:
-        if roles_found.count(role) != 1:
-            how_many = "no" if role not in roles_found else "more than one"
-            raise ValueError(f"{how_many} <{role}>; a template has exactly one")
+            mistakes += _text_mistakes(template_part)
+            meant_roles.update(role for _, role in _BRACES.findall(template_part))
+    mistakes += _role_mistakes(parts, roles, meant_roles)
+    if mistakes:
+        raise ValueError("; ".join(mistakes))
     return tuple(parts)
+
+
+def _text_mistakes(text: str) -> list[str]:
+    """What is wrong in a text between placeholders."""
+    if "<" in text or ">" in text:
+        return [f"an angle bracket without its partner: {text.strip()}"]
+    return [f"write <{role}> for {braced}" for braced, role in _BRACES.findall(text)]
+
+
+def _role_mistakes(
+    parts: Sequence[Part], roles: Sequence[Role], meant_roles: Collection[str]
+) -> list[str]:
+    """The placeholders that are missing or repeated; what is misspelt is not missing, too."""
+    roles_found = [part.role for part in parts if isinstance(part, Placeholder)]
+    mistakes: list[str] = []
+    for role in roles:
+        count = roles_found.count(role)
+        if count > 1 or (count == 0 and role not in meant_roles):
+            how_many = "more than one" if count else "no"
+            mistakes.append(f"{how_many} <{role}>; a template has exactly one")
+    return mistakes
 
 
 def query(
@@ -134,13 +163,15 @@ def parse_phrase(template: str) -> tuple[Part, ...]:
     return parse_template(template, roles or _CLOZE)
 
 
-def phrase(template: str, subject: str, object_label: str = "") -> str:
+def phrase(
+    template: str, subject: str, object_label: str = "", articles: Articles = _BY_NAME
+) -> str:
     """The text of a part of a sentence; a subject that begins with "the " keeps its article.
 
     >>> phrase("the head coach of <the subject>", "the team that Jude Bellingham played for")
     'the head coach of the team that Jude Bellingham played for'
     """
-    articles = {subject: False} if subject.startswith("the ") else _BY_NAME
+    articles = {subject: False} if subject.startswith("the ") else articles
     parts = parse_phrase(template)
     phrase_text = _text(("\0", *parts), subject, object_label, "", articles)
     return phrase_text[1:]
@@ -192,8 +223,10 @@ def _text(
 
 def _article(placeholder: Placeholder, label: str, articles: Articles) -> str:
     if placeholder.article == "the":
-        article = articles.get(label)
-        return "the" if (takes_the(label) if article is None else article) else ""
+        # What stands in brackets behind a name, as its country, does not change its article.
+        name = _BRACKET.sub("", label)
+        article = articles.get(label, articles.get(name))
+        return "the" if (takes_the(name) if article is None else article) else ""
     return a_or_an(label) if placeholder.article else ""
 
 

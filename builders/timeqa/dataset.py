@@ -17,7 +17,8 @@ from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.core.schema import PAGE_ROW_GROUP, reading
 from factdrift.builders.facts import steps
-from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.card import learned_times, mining
+from factdrift.builders.facts.namesakes import alike
 from factdrift.builders.facts.relations import Relation, select_relations
 from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.timeqa import annotations, card
@@ -87,9 +88,15 @@ class TimeQA(DatasetBuilder):
         facts = steps.facts_step(run, "dump", relations)
         histories = Histories(
             facts=facts,
-            timelines=steps.timelines_step(facts, relations),
+            timelines=steps.timelines_step(run, facts, relations),
             relations=tuple(relations),
             min_segments=self.min_segments,
+            alike=alike(
+                {
+                    relation_id: [template.ask for template in relation.questions]
+                    for relation_id, relation in relations.items()
+                }
+            ),
         )
         alignments = Alignments(
             histories=histories,
@@ -154,7 +161,8 @@ def _dataset(run: Run, asked_questions: AskedQuestions) -> Dataset:
     ]
     if asked_questions.asking.text:
         tables.append(_pages(pages_folder, aligned_folder))
-    mining_statistics = mining({"dump": run.folder(asked_questions.alignments.histories.facts)})
+    facts_folder = run.folder(asked_questions.alignments.histories.facts)
+    mining_statistics = mining({"dump": facts_folder}, run.workspace.say)
     step_folders = (
         histories_folder,
         pages_folder,
@@ -167,6 +175,7 @@ def _dataset(run: Run, asked_questions: AskedQuestions) -> Dataset:
         dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in step_folders),
         statistics=(
             *card.statistics(asked_folder, aligned_folder, pages_folder),
+            *learned_times(run, asked_questions.alignments.histories.timelines),
             mining_statistics,
         ),
         plots=card.plots(asked_folder),

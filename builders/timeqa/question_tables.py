@@ -13,6 +13,7 @@ from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import seeded_fraction, text_sha256
 from factdrift.builders.core.schema import PAGE_ROW_GROUP, typed_rows, writing
+from factdrift.builders.facts.namesakes import names_by_pair
 from factdrift.builders.text.en.articles import opening_article
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.words import name_words
@@ -61,13 +62,14 @@ class AskSettings(Strict):
 class QuestionSources:
     """The tables that questions are made from, sorted by subject (pages by item).
 
-    `segments` are rows of `rows.ReleasedAlignedSegment`.
+    `segments` are rows of `rows.ReleasedAlignedSegment`, `names` rows of `rows.SubjectName`.
     """
 
     segments: Path
     gaps: Path
     subjects: Path
     pages: Path
+    names: Path
 
 
 def write_questions(
@@ -123,6 +125,7 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
     gap_rows = SortedRows(sources.gaps, rows.Gap, "subject")
     subject_rows = SortedRows(sources.subjects, rows.PageSubject, "subject")
     page_rows = SortedRows(sources.pages, rows.Page, "item", batch=16)
+    names = names_by_pair(sources.names)
     all_segments = typed_rows(sources.segments, rows.ReleasedAlignedSegment, 4096)
     for subject, segments in groupby(all_segments, key=attrgetter("subject")):
         page_subject = subject_rows.with_key(subject)[0]
@@ -154,6 +157,7 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     page_states.lengths,
                     (page_subject.began, page_subject.ended),
                     opening_article(opening_text, page_subject.label),
+                    names.get((subject, relation), page_subject.label),
                 )
             )
         yield pairs, page

@@ -96,6 +96,7 @@ class Pair:
     - `lengths`: the number of words of each paragraph.
     - `life`: the first and the last day on which the subject certainly existed, or None.
     - `the`: whether the page says "the" before the subject's label; None where it does not show.
+    - `name`: what questions call the subject; None: its label.
     """
 
     subject: str
@@ -113,6 +114,7 @@ class Pair:
     lengths: tuple[int, ...] = ()
     life: tuple[date | None, date | None] = (None, None)
     the: bool | None = None
+    name: str | None = None
 
     def cut(self, chosen: Collection[int], time: Time) -> tuple[int, ...]:
         """The paragraphs to leave out so that the page names none of these segments' objects.
@@ -653,11 +655,12 @@ class _Asker:
             variant_index = variants[RandomStream(seed_key ^ first_day).next_below(len(variants))]
         else:
             variant_index = int(original.template.rpartition("/")[2]) - 1
-        subject_label, has_article = self.pair.subject_label, self.pair.the
-        articles = self.relation.articles if has_article is None else {subject_label: has_article}
+        has_article = self.pair.the
+        subject_name = self.pair.name or self.pair.subject_label
+        articles = self.relation.articles if has_article is None else {subject_name: has_article}
         question_pattern = self.relation.questions[variant_index].ask
         question_text = question(
-            question_pattern, subject_label, time_text(time, difficulty == "easy"), articles
+            question_pattern, subject_name, time_text(time, difficulty == "easy"), articles
         )
         question_words = padded_words(word_tokens(question_text))
         for answer_index in chosen:

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import ibis
+import ibis.expr.types as ir
 
 from factdrift.builders import rows
+from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.run import Source
 from factdrift.builders.core.schema import reading
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts import release_columns, steps, timeline
+from factdrift.builders.facts import namesakes, release_columns, steps, timeline
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, keep_pairs
 from factdrift.builders.timeqa.annotations import write_checked
@@ -21,7 +23,9 @@ from factdrift.builders.wikipedia.read import read_pages
 class Histories(Step):
     """The time-evolving facts with names: `segments.parquet` (`rows.NamedSegment`).
 
-    Beside it `subjects.parquet` (`rows.PageSubject`), `gaps.parquet` and `dropped.parquet`.
+    Beside it `subjects.parquet` (`rows.PageSubject`), `gaps.parquet` and `dropped.parquet`, and,
+    where questions are asked about the histories, `namesakes.NAMES`. For these `alike` has the
+    relations that share questions.
     """
 
     name: ClassVar[str] = "histories"
@@ -30,6 +34,7 @@ class Histories(Step):
     timelines: Timelines
     relations: tuple[str, ...]
     min_segments: int
+    alike: Mapping[str, str] | None = None
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Choose the pairs with enough dated segments whose subject has a page.
@@ -57,6 +62,12 @@ class Histories(Step):
             kept_pairs = dated_pairs.semi_join(
                 items_with_page, dated_pairs.subject == items_with_page.id
             )
+            dropped_rows = steps.read_dropped(engine, facts_folder)
+            if self.alike is not None:
+                told = self._told_apart(engine, workspace, out, kept_pairs, self.alike)
+                kept_pairs = kept_pairs.anti_join(told.ambiguous, pair_columns)
+                ambiguous_rows = namesakes.dropped_rows(told.ambiguous, self.name)
+                dropped_rows = dropped_rows.union(ambiguous_rows.select(dropped_rows.columns))
             object_names = entities.select(
                 object_id="id", object_label="label", aliases="aliases", object_title="enwiki"
             )
@@ -83,7 +94,6 @@ class Histories(Step):
                 named_segments, pair_columns
             )
             engine.write(gap_rows, out / "gaps.parquet", rows.Gap, timeline.GAP_ORDER)
-            dropped_rows = steps.read_dropped(engine, facts_folder)
             pageless_pairs = dated_pairs.anti_join(
                 items_with_page, dated_pairs.subject == items_with_page.id
             )
@@ -92,6 +102,35 @@ class Histories(Step):
                 release_columns.as_dropped(pageless_pairs, self.name, reason=drop_reason)
             )
             engine.write(dropped_rows, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
+
+    def _told_apart(
+        self,
+        engine: Engine,
+        workspace: Workspace,
+        out: Path,
+        pairs: ir.Table,
+        alike: Mapping[str, str],
+    ) -> namesakes.Told:
+        """Tell the subjects of pairs from others of their name.
+
+        Questions name times of the whole history, and times before and after it, so that days are
+        not compared.
+        """
+        timelines_folder = workspace.folder(self.timelines)
+        segments = engine.read(timelines_folder / "timelines.parquet", rows.Segment)
+        asked = segments.semi_join(pairs, timeline.PAIR).group_by(list(timeline.PAIR))
+        asked = asked.agg(answers=segments.object.collect(distinct=True))
+        no_day = ibis.null("date")
+        key = asked.subject + "/" + asked.relation
+        return namesakes.tell_apart(
+            engine,
+            out,
+            asked.mutate(key=key, first=no_day, last=no_day),
+            namesakes.read_held(engine, timelines_folder, self.relations),
+            engine.read(workspace.folder(self.facts) / "entities.parquet", rows.Entity),
+            namesakes.read_offices(engine, workspace.folder(self.facts.mined)),
+            alike,
+        )
 
 
 class Pages(Step):
@@ -186,6 +225,7 @@ class AskedQuestions(Step):
             histories_folder / "gaps.parquet",
             histories_folder / "subjects.parquet",
             workspace.folder(self.alignments.pages) / "pages.parquet",
+            histories_folder / namesakes.NAMES,
         )
 
 

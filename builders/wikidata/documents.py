@@ -7,7 +7,7 @@ snaks without a datatype.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Generic, Literal, TypeVar
 
@@ -17,6 +17,7 @@ from msgspec.structs import astuple
 
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.core.hashing import text_sha256
+from factdrift.builders.rows import Rank
 from factdrift.builders.text.references import clean_label as cleaned
 from factdrift.builders.wikidata.parts import RawEntity, Revision, page_kind
 from factdrift.builders.wikidata.statements import (
@@ -32,6 +33,9 @@ from factdrift.builders.wikidata.times import possible_days
 C = TypeVar("C")
 BIRTHS, DEATHS = ("P569", "P571"), ("P570", "P576")
 """Properties of the day on which an entity began, and of the one on which it ended."""
+COUNTRIES = ("P1001", "P17")
+"""Properties of the country that an item belongs to. The jurisdiction comes first: it tells the
+minister of a province from that of the country."""
 EDITED_PREFIX = "edited/"
 """The beginning of the keys that count entities by the day of their last edit."""
 _DAY = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T")
@@ -74,6 +78,7 @@ class _Document(NamedEntity, Generic[C], gc=False):
     """One line of a dump: an entity, or a redirect, which has `entity` and `redirect`."""
 
     id: str = ""
+    descriptions: _Labels | list[Raw] | None = None
     claims: dict[str, list[C]] | list[Raw] | None = None
     sitelinks: dict[str, Raw] | list[Raw] | None = None
     entity: str | None = None
@@ -275,11 +280,7 @@ def _entity(
     wiki_page = (
         _decode_sitelink(links["enwiki"]) if isinstance(links, dict) and "enwiki" in links else None
     )
-    classes = []
-    for statement in claims.get("P31", ()):
-        if not isinstance(statement, str) and statement.rank != "deprecated":
-            with suppress(ValueError):
-                classes += [item for item in _main_item(statement.mainsnak)[1:] if item]
+    classes = [item for items in _items_by_rank(claims.get("P31", ())).values() for item in items]
     dates = {
         property_id: _dates(claims[property_id])
         for property_id in (*BIRTHS, *DEATHS)
@@ -297,14 +298,14 @@ def _entity(
         document.lastrevid,
         line,
         tuple(classes),
+        _english_text(document.descriptions),
+        only_country(_items_by_rank(claims.get(property_id, ())) for property_id in COUNTRIES),
     )
 
 
 def entity_names(document: NamedEntity) -> tuple[str | None, tuple[str, ...]]:
     """The label (English, else `mul`), and the sorted aliases in both without the label."""
-    labels, aliases = document.labels, document.aliases
-    english_term = (labels.en or labels.mul) if isinstance(labels, _Labels) else None
-    label = cleaned(english_term.value) or None if english_term else None
+    label, aliases = _english_text(document.labels), document.aliases
     if not isinstance(aliases, _Aliases) or not (aliases.en or aliases.mul):
         return label, ()
     other_names = {
@@ -314,6 +315,40 @@ def entity_names(document: NamedEntity) -> tuple[str | None, tuple[str, ...]]:
     }
     other_names -= {label, ""}
     return label, tuple(sorted(other_names))
+
+
+def _english_text(terms: _Labels | list[Raw] | None) -> str | None:
+    """The English text, else the `mul` one; None where neither has a word."""
+    if not isinstance(terms, _Labels):
+        return None
+    english_text = cleaned(terms.en.value) if terms.en else ""
+    return english_text or (cleaned(terms.mul.value) if terms.mul else "") or None
+
+
+def _items_by_rank(statements: "_Group") -> dict[Rank, list[str]]:
+    """The items that statements of one property name, by rank; deprecated ones are left out."""
+    items: dict[Rank, list[str]] = {}
+    for statement in statements:
+        if isinstance(statement, str) or statement.rank == "deprecated":
+            continue
+        with suppress(ValueError):
+            _, item = _main_item(statement.mainsnak)
+            if item:
+                items.setdefault(statement.rank or "normal", []).append(item)
+    return items
+
+
+def only_country(properties: Iterable[Mapping[Rank, Collection[str]]]) -> tuple[str, ...]:
+    """The items of the first property that names one alone; empty where none does.
+
+    Each property has its items by rank, of which preferred ones count before others. An office of
+    several jurisdictions, as of two states, is named with its country.
+    """
+    for items_by_rank in properties:
+        items = set(items_by_rank.get("preferred") or items_by_rank.get("normal") or ())
+        if len(items) == 1:
+            return tuple(items)
+    return ()
 
 
 def life_dates(

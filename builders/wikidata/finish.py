@@ -107,7 +107,7 @@ def finish(
     with _connect(scratch / "spill", memory, threads) as connection:
         _load(connection, parts_folder)
         counts["redirect_loops"] = _resolve_redirects(connection)
-        counts.update(_judge(connection, undated))
+        counts.update(_judge(connection, undated, asks_endpoint=relations is not None))
         later_starts, dated_starts, newest_start = _later_starts(connection, snapshot)
         if later_starts > _PLANNED and later_starts * 100 > dated_starts:
             raise _too_early(
@@ -274,7 +274,9 @@ def _resolve_redirects(connection: duckdb.DuckDBPyConnection) -> int:
     return unresolved_count
 
 
-def _judge(connection: duckdb.DuckDBPyConnection, undated: Collection[str]) -> dict[str, int]:
+def _judge(
+    connection: duckdb.DuckDBPyConnection, undated: Collection[str], asks_endpoint: bool
+) -> dict[str, int]:
     """Make `named` (the entities in statements) and `judged` (statements, with null or a reason).
 
     Of two lines about one entity the later revision counts, else the later line. What was passed
@@ -282,7 +284,7 @@ def _judge(connection: duckdb.DuckDBPyConnection, undated: Collection[str]) -> d
     dated one of the same subject.
     """
     connection.execute("CREATE TEMP TABLE outdated (line BIGINT)")
-    _resolve(connection, undated)
+    _resolve(connection, undated, asks_endpoint)
     twice = "id IN (SELECT id FROM named GROUP BY id HAVING count(*) > 1)"
     order = "PARTITION BY id ORDER BY revision DESC, line DESC, label, aliases, statements"
     connection.execute(f"""
@@ -290,7 +292,7 @@ def _judge(connection: duckdb.DuckDBPyConnection, undated: Collection[str]) -> d
         QUALIFY row_number() OVER ({order}) > 1
     """)  # noqa: S608
     if repeated := _number(connection, "FROM outdated"):
-        _resolve(connection, undated)
+        _resolve(connection, undated, asks_endpoint)
     elif _number(connection, f"FROM named WHERE {twice}"):  # an endpoint's answers overlap
         connection.execute(f"""
             CREATE OR REPLACE TEMP TABLE named AS FROM named QUALIFY row_number() OVER ({order}) = 1
@@ -319,8 +321,15 @@ def _judge(connection: duckdb.DuckDBPyConnection, undated: Collection[str]) -> d
     return {"duplicates": same, **passed} | ({"repeated_entities": repeated} if repeated else {})
 
 
-def _resolve(connection: duckdb.DuckDBPyConnection, undated: Collection[str]) -> None:
-    """Make `resolved` (statements between last targets), `passed` (counts) and `named`."""
+def _resolve(
+    connection: duckdb.DuckDBPyConnection, undated: Collection[str], asks_endpoint: bool
+) -> None:
+    """Make `resolved` (statements between last targets), `passed` (counts) and `named`.
+
+    A dump's countries are the objects of statements that mining keeps. An endpoint is not asked for
+    these statements, but describes the countries (`asks_endpoint`).
+    """
+    countries = " UNION SELECT unnest(countries) FROM raw_entities" if asks_endpoint else ""
     kept_relations = ", ".join(map(duck.text, sorted(undated))) or "''"
     connection.execute(f"""
         CREATE OR REPLACE TEMP TABLE stated AS
@@ -338,7 +347,7 @@ def _resolve(connection: duckdb.DuckDBPyConnection, undated: Collection[str]) ->
         DROP TABLE stated;
         CREATE OR REPLACE TEMP TABLE needed AS
         SELECT subject AS id FROM resolved UNION SELECT object FROM resolved
-        UNION SELECT relation FROM resolved;
+        UNION SELECT relation FROM resolved{countries};
         CREATE OR REPLACE TEMP TABLE named AS
         SELECT e.* EXCLUDE (redirect)
         FROM (FROM raw_entities WHERE line NOT IN (FROM outdated)) e
@@ -352,7 +361,8 @@ def _write(connection: duckdb.DuckDBPyConnection, folder: Path, snapshot: date) 
     connection.execute(f"""
         CREATE VIEW statements AS SELECT *, {snapshot_literal} AS snapshot FROM judged;
         CREATE VIEW entities AS
-        SELECT e.* EXCLUDE (began, ended, revision, line, classes), coalesce(n.facts, 0) AS facts,
+        SELECT e.* EXCLUDE (began, ended, revision, line, classes, countries),
+            coalesce(n.facts, 0) AS facts, c.label AS country,
             list_sort(list_distinct(coalesce(classes, []))) AS classes,
             nullif(began[1], DATE '{date.min}') AS began_first,
             nullif(began[2], DATE '{date.max}') AS began_last,
@@ -365,6 +375,11 @@ def _write(connection: duckdb.DuckDBPyConnection, folder: Path, snapshot: date) 
         LEFT JOIN (
             SELECT subject AS id, count(*) AS facts FROM judged WHERE reason IS NULL
             GROUP BY subject) n
+        USING (id)
+        LEFT JOIN (
+            SELECT b.id, a.label FROM (SELECT id, countries[1] AS country FROM named) b
+            LEFT JOIN redirects r ON r.id = b.country
+            JOIN named a ON a.id = coalesce(r.target, b.country)) c
         USING (id);
     """)  # noqa: S608
     connection.execute("CREATE VIEW dropped AS SELECT DISTINCT * FROM raw_dropped")

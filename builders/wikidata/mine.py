@@ -18,6 +18,7 @@ from factdrift.builders.rows import Dropped
 from factdrift.builders.wikidata.finish import MinedTables, finish
 from factdrift.builders.wikidata.parts import (
     Blocks,
+    Tables,
     damaged_parts,
     pack_tables,
     read_parts,
@@ -26,7 +27,7 @@ from factdrift.builders.wikidata.parts import (
 from factdrift.builders.wikidata.reader import DumpReading, RemainingWork, Share, Tuning, read_dump
 from factdrift.builders.wikidata.shards import find_shards, snapshot_day
 
-_VERSION = 3
+_VERSION = 4
 """The version of parts. Raise it when a run must not go on with parts of older code."""
 SHARE_FILE = "share.json"
 """The file that describes a folder with one of several shares."""
@@ -322,27 +323,35 @@ def _sum_up(dump_reading: DumpReading, say: Callable[[str], None]) -> None:
     These need all other parts. `UserError` where no part holds an entity.
     """
     files = dump_reading.files
-    part_summaries = read_parts(dump_reading.parts)
     covered = covered_blocks(dump_reading.parts)
-    if not any(_has_entity(part_summary.counts) for part_summary in part_summaries):
+    if not any(_has_entity(part_summary.counts) for part_summary in read_parts(dump_reading.parts)):
         raise UserError("no entity in it", where=files[0])
     lines_before: dict[int, dict[int, int]] = {}  # by shard and block
     for shard, blocks in covered.items():
         line_sums = accumulate((blocks[block] for block in sorted(blocks)), initial=0)
         lines_before[shard] = dict(zip(sorted(blocks), line_sums, strict=False))
-    dropped: list[Dropped] = []
-    for part_summary in part_summaries:
-        for bad_line in part_summary.bad:
-            line_number = lines_before[bad_line.shard][bad_line.block] + bad_line.line
-            place = f"{files[bad_line.shard].name}:{line_number}"
-            no_statement = (None, None, None, None)
-            dropped.append(Dropped("read", bad_line.reason, place, *no_statement, bad_line.detail))
     unclosed_shards = [shard for shard in covered if _about(dump_reading.parts, shard)["unclosed"]]
     for shard in unclosed_shards:
         say(f"{files[shard].name}: the array has no end: the file may be cut")
     line_count = sum(sum(blocks.values()) for blocks in covered.values())
     counts = {"lines": line_count, "arrays_without_end": len(unclosed_shards)}
-    write_part(dump_reading.parts, "lines", pack_tables(dropped=dropped), counts=counts)
+    file_names = [path.name for path in files]
+    dropped_tables = _dropped_lines(dump_reading.parts, file_names, lines_before)
+    write_part(dump_reading.parts, "lines", dropped_tables, counts=counts)
+
+
+def _dropped_lines(
+    parts_folder: Path, file_names: Sequence[str], lines_before: dict[int, dict[int, int]]
+) -> Iterator[Tables]:
+    """The bad lines of all parts as dropped rows, a table for each part."""
+    for part_summary in read_parts(parts_folder):
+        dropped = []
+        for bad_line in part_summary.bad:
+            line_number = lines_before[bad_line.shard][bad_line.block] + bad_line.line
+            place = f"{file_names[bad_line.shard]}:{line_number}"
+            no_statement = (None, None, None, None)
+            dropped.append(Dropped("read", bad_line.reason, place, *no_statement, bad_line.detail))
+        yield pack_tables(dropped=dropped)
 
 
 def _has_entity(counts: Mapping[str, int]) -> bool:

@@ -8,7 +8,7 @@ to read 100 MB of a dump.
 """
 
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
@@ -78,6 +78,8 @@ class RawEntity(msgspec.Struct, gc=False):
     revision: Annotated[int, "the newest edit by its number; 0: not stated"] = 0
     line: Annotated[int, "the line of the dump; 0: from no dump"] = 0
     classes: Annotated[tuple[str, ...], "items that it is an instance of (P31)"] = ()
+    description: Annotated[str | None, "English description, else the `mul` one"] = None
+    countries: Annotated[tuple[str, ...], "jurisdictions (P1001), else countries (P17)"] = ()
 
 
 Blocks = dict[int, dict[int, int]]
@@ -129,21 +131,25 @@ def pack_tables(
 def write_part(
     parts_folder: Path,
     part_name: str,
-    *tables: Tables,
+    tables: Iterable[Tables],
+    *,
     counts: Mapping[str, int] | None = None,
     blocks: Blocks | None = None,
     bad: Sequence[BadLine] = (),
 ) -> None:
     """Write one part, the folder `parts/name`, whole or not at all; an older one is replaced.
 
+    `tables` are written one after the other, and need never be in memory all at once.
+
     Keys of `counts` are `reason`, or `P54/reason` for what belongs to one relation; `finish`
     adds them up over all parts.
     """
     part_folder, temporary_folder = parts_folder / part_name, parts_folder / f".{part_name}.tmp"
     fresh_folder(temporary_folder)
-    for table_name in {table_name for packed_tables in tables for table_name in packed_tables}:
-        table_bytes = b"".join([packed_tables.get(table_name, b"") for packed_tables in tables])
-        (temporary_folder / f"{table_name}.json.zst").write_bytes(table_bytes)
+    for packed_tables in tables:
+        for table_name, table_bytes in packed_tables.items():
+            with (temporary_folder / f"{table_name}.json.zst").open("ab") as table_file:
+                table_file.write(table_bytes)
     part_summary = PartSummary(counts or {}, blocks or {}, bad)
     (temporary_folder / _ABOUT).write_bytes(msgspec.json.encode(part_summary))
     write_checksums(temporary_folder)
@@ -157,9 +163,11 @@ def damaged_parts(parts_folder: Path) -> list[Path]:
     return [part_folder for part_folder in part_folders if first_damage(part_folder)]
 
 
-def read_parts(parts_folder: Path) -> list[PartSummary]:
-    """Return the summaries of the finished parts in a folder, in the order of their names."""
+def read_parts(parts_folder: Path) -> Iterator[PartSummary]:
+    """The summaries of the finished parts in a folder, one at a time, in the order of their names.
+
+    Those of a damaged dump have millions of bad lines together.
+    """
     decode_summary = msgspec.json.Decoder(PartSummary).decode
-    return [
-        decode_summary(path.read_bytes()) for path in sorted(parts_folder.glob(f"[!.]*/{_ABOUT}"))
-    ]
+    for path in sorted(parts_folder.glob(f"[!.]*/{_ABOUT}")):
+        yield decode_summary(path.read_bytes())

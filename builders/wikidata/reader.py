@@ -289,7 +289,7 @@ class _BlockWriter:
             write_part(
                 parts,
                 part_name,
-                *(block_rows.tables for block_rows in held_blocks),
+                [block_rows.tables for block_rows in held_blocks],
                 counts=counts,
                 blocks=blocks,
                 bad=bad_lines,

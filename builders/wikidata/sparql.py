@@ -142,7 +142,10 @@ def _mine(
                 progress_bar.advance(len(answer_page.asked))
             packed_tables = pack_tables(page_rows.statements, (), page_rows.dropped)
             write_part(
-                parts_folder, f"{relation}-{page_number:05}", packed_tables, counts=page_rows.counts
+                parts_folder,
+                f"{relation}-{page_number:05}",
+                [packed_tables],
+                counts=page_rows.counts,
             )
             entity_ids.update(
                 entity_id
@@ -155,7 +158,7 @@ def _mine(
 
 
 def _describe(pager: Pager, entity_ids: Iterable[str], parts_folder: Path, page_size: int) -> None:
-    """Write the parts of these entities, and of those that they redirect to."""
+    """Write the parts of these entities, of their countries, and of what they redirect to."""
     described_ids: set[str] = set()
     waiting_ids, part_numbers = set(entity_ids), count()
     while waiting_ids:
@@ -168,9 +171,11 @@ def _describe(pager: Pager, entity_ids: Iterable[str], parts_folder: Path, page_
                 write_part(
                     parts_folder,
                     f"entities-{next(part_numbers):07}",
-                    pack_tables(entities=entities),
+                    [pack_tables(entities=entities)],
                 )
-                waiting_ids |= {
-                    entity.redirect for entity in entities if entity.redirect
-                } - described_ids
+                for entity in entities:
+                    waiting_ids.update(
+                        entity.countries, [entity.redirect] if entity.redirect else ()
+                    )
+                waiting_ids -= described_ids
                 progress_bar.advance(len(answer_page.asked))

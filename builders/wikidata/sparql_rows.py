@@ -19,12 +19,20 @@ made of one; no value is a class; times are read by `full_value_days`.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import get_args
 
 from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.rows import Rank
 from factdrift.builders.text.references import clean_label as cleaned
-from factdrift.builders.wikidata.documents import BIRTHS, DEATHS, life_dates
+from factdrift.builders.wikidata.documents import (
+    BIRTHS,
+    COUNTRIES,
+    DEATHS,
+    life_dates,
+    only_country,
+)
 from factdrift.builders.wikidata.parts import RawEntity, page_kind
 from factdrift.builders.wikidata.sparql_client import QueryTemplate, Row, SparqlTerm
 from factdrift.builders.wikidata.statements import TIMES, LifeDate, Snak, SnakKind, StatementRows
@@ -116,7 +124,12 @@ def entities_query() -> QueryTemplate:
         "class": "?item p:P31 ?claim . "
         "?claim ps:P31 ?value ; wikibase:rank ?rank . FILTER(?rank != wikibase:DeprecatedRank)",
         "redirect": "?item owl:sameAs ?value .",
+        "description": '?item schema:description ?value . FILTER(LANG(?value) IN ("en", "mul"))',
     }
+    for country in COUNTRIES:
+        part_patterns[country] = (
+            f"?item p:{country} ?claim . ?claim ps:{country} ?value ; wikibase:rank ?rank ."
+        )
     for life_date in (*BIRTHS, *DEATHS):
         part_patterns[life_date] = (
             f"?item p:{life_date} ?claim . ?claim wikibase:rank ?rank ; ps:{life_date} ?value . "
@@ -267,13 +280,16 @@ def read_entities(answer_rows: Iterable[Row]) -> Iterator[RawEntity]:
     for row in answer_rows:
         entity_id, part_name = row["item"].value.removeprefix(ENTITY), row["part"].value
         entity_parts = parts_by_entity.setdefault(entity_id, {})
-        if part_name in (*BIRTHS, *DEATHS):
+        if part_name in COUNTRIES:
+            # Ranks are kept in the part's name, so that a part is a set of values.
+            rank = _RANKS[row["rank"].value.removeprefix(ONTOLOGY)]
+            entity_parts.setdefault(f"{part_name} {rank}", set()).add(row["value"])
+        elif part_name in (*BIRTHS, *DEATHS):
             dates.setdefault(entity_id, {}).setdefault(part_name, []).append(_dated(row))
         else:
             entity_parts.setdefault(part_name, set()).add(row["value"])
     for entity_id, entity_parts in parts_by_entity.items():
-        labels = {term.lang.lower(): cleaned(term.value) for term in entity_parts.get("label", ())}
-        label = labels.get("en", labels.get("mul")) or None
+        label = _english_text(entity_parts.get("label", ()))
         aliases = {cleaned(term.value) for term in entity_parts.get("alias", ())} - {label}
         classes, redirect_targets, pages, sitelinks, statements = (
             sorted(term.value.removeprefix(ENTITY) for term in entity_parts.get(part_name, ()))
@@ -292,7 +308,27 @@ def read_entities(answer_rows: Iterable[Row]) -> Iterator[RawEntity]:
             began=began,
             ended=ended,
             classes=tuple(classes),
+            description=_english_text(entity_parts.get("description", ())),
+            countries=only_country(_countries(entity_parts, name) for name in COUNTRIES),
         )
+
+
+def _english_text(terms: Iterable[SparqlTerm]) -> str | None:
+    texts = {term.lang.lower(): cleaned(term.value) for term in terms}
+    return texts.get("en", texts.get("mul")) or None
+
+
+def _countries(
+    entity_parts: Mapping[str, Collection[SparqlTerm]], property_id: str
+) -> dict[Rank, list[str]]:
+    """The items that an entity has for a property, by rank; deprecated ones are left out."""
+    items: dict[Rank, list[str]] = {}
+    for rank in get_args(Rank):
+        for term in entity_parts.get(f"{property_id} {rank}", ()):
+            item = item_id(term.value) if term.type == "uri" else None
+            if item:
+                items.setdefault(rank, []).append(item)
+    return items
 
 
 def _dated(row: Row) -> LifeDate:

@@ -31,9 +31,21 @@ _BETWEEN = {
     "x": " × ",
     "by": " by ",
     "+/-": " ± ",
+    "±": " ± ",
+    "&": " & ",
+    "×": " × ",
+    "xx": " × ",
+    "*": " × ",
+    "to(-)": " to ",
+    "by(-)": " by ",
+    ",": ", ",
+    "+": " + ",
 }
 """The word or sign between two values of a measure."""
-_UNITS = {"C": "°C", "F": "°F", "sqmi": "sq mi", "e6km2": "million km2", "e6sqmi": "million sq mi"}
+_UNITS = {"C": "°C", "F": "°F", "sqmi": "sq mi"}
+# `e6km2`: millions of square kilometres.
+_POWER_UNIT = re.compile(r"e(3|6|9|12)([a-zA-Z].*)")
+_POWERS = {"3": "thousand", "6": "million", "9": "billion", "12": "trillion"}
 _LARGE = {"ft": "in", "lb": "oz", "st": "lb", "mi": "ft", "yd": "ft"}
 """Units that a smaller one may follow: `6 ft 2 in`."""
 _ENDS = {"divorced": "div.", "divorce": "div.", "div": "div.", "died": "d.", "death": "d."}
@@ -103,13 +115,19 @@ def _convert(arguments: Arguments) -> str:
         elif pieces[-1] in _BETWEEN.values():
             pieces.append(unit_or_value)
         else:
-            pieces.append(f" {_UNITS.get(unit_or_value, unit_or_value)}")
+            pieces.append(f" {_unit(unit_or_value)}")
             smaller_unit = words[place + 1 : place + 3]
             if unit_or_value in _LARGE and smaller_unit[1:] == [_LARGE[unit_or_value]]:
                 pieces.append(f" {smaller_unit[0]} {smaller_unit[1]}")
             break
     middle_word = words[-1] if arguments.get("adj") == "mid" and words[-1:] != pieces else ""
     return "".join(pieces) + middle_word
+
+
+def _unit(code: str) -> str:
+    if power_unit := _POWER_UNIT.fullmatch(code):
+        return f"{_POWERS[power_unit[1]]} {_unit(power_unit[2])}"
+    return _UNITS.get(code, code)
 
 
 def _season(title_pattern: str, arguments: Arguments) -> str:
@@ -171,7 +189,8 @@ def _sortname(arguments: Arguments) -> str:
 
 
 def _nihongo(arguments: Arguments) -> str:
-    in_brackets = ", ".join(_given_values(arguments, "2", "3"))
+    extra_names = ("4" if arguments.get("4") else "extra",)
+    in_brackets = ", ".join(_given_values(arguments, "2", "3", *extra_names))
     shown_name = arguments.get("1", "")
     return (
         f"{shown_name} ({in_brackets})" if shown_name and in_brackets else shown_name or in_brackets
@@ -329,16 +348,35 @@ _SCRIPTS = {
     "c": "Chinese", "t": "traditional Chinese", "s": "simplified Chinese", "p": "pinyin",
     "hp": "pinyin", "w": "Wade–Giles", "j": "Jyutping", "cy": "Yale", "l": "lit.", "tr": "",
 }  # fmt: skip
+_KOREAN_SCRIPTS = {"hangul": "Korean", "hanja": "Hanja", "rr": "RR", "mr": "MR", "lit": "lit."}
 
 
-def _chinese(arguments: Arguments) -> str:
+def _in_scripts(scripts: dict[str, str], arguments: Arguments) -> str:
     """`{{zh|c=川杯|p=Kawa}}`: each form behind the name of its script, as the page shows them."""
     forms = [
         f"{script}: {arguments[name]}".removeprefix(": ")
-        for name, script in _SCRIPTS.items()
+        for name, script in scripts.items()
         if arguments.get(name)
     ]
-    return "; ".join(forms) or arguments.get("1", "")
+    return "; ".join(forms) or _nihongo(arguments)
+
+
+def _value(arguments: Arguments) -> str:
+    """`{{val|3.5|0.2|u=km}}` is `3.5 ± 0.2 km`."""
+    number = " ± ".join(_given_values(arguments, "1", "2")[:2])
+    number = f"{arguments.get('p', '')}{number}{arguments.get('s', '')}"
+    power = f"× 10^{arguments['e']}" if arguments.get("e") else ""
+    unit = _first_of("u", "ul")(arguments)
+    per = _first_of("up", "upl")(arguments)
+    return " ".join(filter(None, (number, power, f"{unit}/{per}" if per else unit)))
+
+
+def _birth_by_age(arguments: Arguments) -> str:
+    """`{{birth based on age as of date|40|2000|1|1}}` is `1959 or 1960`."""
+    age, year = arguments.get("1", ""), arguments.get("2", "")
+    if not (age.isdecimal() and year.isdecimal() and len(age) < 4 and len(year) < 5):
+        return ""
+    return f"{int(year) - int(age) - 1} or {int(year) - int(age)}"
 
 
 def _author_year(arguments: Arguments) -> str:
@@ -417,7 +455,10 @@ _RENDER: dict[str, Render] = {
     "fraction": _fraction,
     "ordinal": _ordinal,
     "height": _height,
-    "chinese": _chinese,
+    "chinese": partial(_in_scripts, _SCRIPTS),
+    "korean": partial(_in_scripts, _KOREAN_SCRIPTS),
+    "value": _value,
+    "birth_by_age": _birth_by_age,
     "author_year": _author_year,
     "based_on": _based_on,
     "bible_verse": _bible_verse,

@@ -70,9 +70,12 @@ _DROPPED = (
 )
 _VERBATIM = "nowiki|pre"
 # The opening tag of what readers do not see: `<!--`, `<ref name="a">`; not `<br>`.
-# What stands in quotation marks behind `=` may hold a bracket: `name="a>b"`; where the marks do not
-# pair the tag ends at the first bracket.
-_ATTRIBUTE_TEXT = r"(?:(?:[^<>=]|=\s*(?:\"[^\"<]*\"|'[^'<]*')|=)*+|[^<>]*+)"
+# What stands in quotation marks behind `=` may hold a bracket or a plain tag: `name="a>b"`,
+# `title="<i>a</i>, 5 < 6"`; where the marks do not pair the tag ends at the first bracket.
+_QUOTED = "|".join(
+    rf"{mark}(?:[^{mark}<]|</?[a-zA-Z][a-zA-Z0-9]*\s*/?>|<(?=[\s\d]))*+{mark}" for mark in "\"'"
+)
+_ATTRIBUTE_TEXT = rf"(?:(?:[^<>=]|=\s*(?:{_QUOTED})|=)*+|[^<>]*+)"
 _ASIDE = re.compile(rf"<!--|<({_DROPPED}|{_VERBATIM})(?=[\s/>])({_ATTRIBUTE_TEXT})>", re.I)
 _MARKUP = re.compile(r"[\[\]{}|'<>&*#:;=!_~\-]")
 _TAG = re.compile(rf"</?([a-zA-Z][a-zA-Z0-9]*){_ATTRIBUTE_TEXT}>")
@@ -80,6 +83,10 @@ _TAG = re.compile(rf"</?([a-zA-Z][a-zA-Z0-9]*){_ATTRIBUTE_TEXT}>")
 _SWITCH = re.compile(r"__[A-Z]{3,}__")
 _BLOCK_TAGS = frozenset("p blockquote div center ul ol dl poem section h1 h2 h3 h4 h5 h6".split())
 _WIKI_MARKS = {"li": "\n*", "dt": "\n;", "dd": "\n:", "tr": "\n|-\n", "td": "\n|", "th": "\n!"}
+_CELL_MARKS = ("|", "!")
+"""The marks with which a line of cells begins."""
+_LINE_ENDS = ("\n", "\n\n")
+"""What stands for a block tag outside of cells."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -133,15 +140,45 @@ def _escaped(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """Text without HTML; block tags are line ends, tables are as wikitext writes them."""
+    """Text without HTML; block tags are line ends, tables are as wikitext writes them.
+
+    In a line of cells a block tag is a space, because a line end would end the cell; a tag of a
+    row or cell before any table shows nothing.
+    """
     if "<" in text:
-        text = _TAG.sub(_tag, text)
+        text = "".join(_replaced_tags(text))
     return _SWITCH.sub("", text) if "__" in text else text
 
 
-def _tag(tag: re.Match[str]) -> str:
-    tag_name = tag[1].lower()
-    closes = tag[0][1] == "/"
+def _replaced_tags(text: str) -> Iterator[str]:
+    """The pieces of a text, with what stands for its tags."""
+    copied_to, in_cells = 0, _is_cell_line(text)
+    wiki_table, in_table = text.find("{|"), False
+    for tag in _TAG.finditer(text):
+        between = text[copied_to : tag.start()]
+        copied_to = tag.end()
+        last_line_end = between.rfind("\n")
+        if last_line_end >= 0:
+            in_cells = _is_cell_line(between[last_line_end:])
+        tag_name = tag[1].lower()
+        in_table = in_table or tag_name == "table" or 0 <= wiki_table < tag.start()
+        yield between
+        if tag_name in ("tr", "td", "th") and not in_table:
+            yield " "
+        else:
+            replacement = _tag(tag_name, tag[0][1] == "/")
+            yield " " if in_cells and replacement in _LINE_ENDS else replacement
+            in_cells = in_cells and (replacement in _LINE_ENDS or "\n" not in replacement)
+    yield text[copied_to:]
+
+
+def _is_cell_line(line_start: str) -> bool:
+    mark = line_start.lstrip()[:2]
+    return mark[:1] in _CELL_MARKS and mark != "|}"
+
+
+def _tag(tag_name: str, closes: bool) -> str:
+    """What stands for a tag."""
     if tag_name in ("br", "hr", "wbr"):
         return "" if tag_name == "wbr" else BREAK
     if tag_name in _BLOCK_TAGS:
@@ -368,7 +405,7 @@ def _heading(line: str) -> re.Match[str] | None:
 
 def _opens_table(line: str) -> bool:
     """Whether a table begins, maybe indented or inside a list."""
-    return line.lstrip(":* ").startswith("{|")
+    return line.lstrip(":*#; ").startswith("{|")
 
 
 def _is_running_text(line: str) -> bool:
@@ -393,11 +430,13 @@ _QUOTES = re.compile(r"'{2,}")
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffd]"
 )
-_MAY_BE_HOLLOW = re.compile(r"\([\s;,:)]")
+_MAY_BE_HOLLOW = re.compile(r"\([\s;,:)]|\s\)")
 # Brackets in which templates left nothing: `( ; , )`.
 _HOLLOW = re.compile(r"\(\s*(?:[;,:]\s*)*\)")
 # `(; born 1950)`: what stood first in the brackets is gone.
 _OPENED = re.compile(r"\((?:\s*[;,])+\s*")
+# `(born 1950; )`: what stood last in them is gone; `(1,)` is whole.
+_ENDED = re.compile(r"(?<![\s;,(])[\s;,]++(?<=\s)\)")
 _BREAKS = re.compile(rf"\s*(?:{BREAK}\s*)+")
 
 
@@ -410,8 +449,8 @@ def _unquoted(line: str) -> str:
     apostrophe_counts = [1 if count == 4 else max(count - 5, 0) for count in run_lengths]
     bold_count = sum(count >= 3 for count in run_lengths)
     italic_count = sum(count == 2 or count >= 5 for count in run_lengths)
-    if bold_count % 2 and italic_count % 2:
-        apostrophe_counts[_apostrophe(line, runs)] += 1
+    if bold_count % 2 and italic_count % 2 and (apostrophe := _apostrophe(line, runs)) is not None:
+        apostrophe_counts[apostrophe] += 1
     kept_pieces, copied_to = [], 0
     for run, count in zip(runs, apostrophe_counts, strict=True):
         kept_pieces += [line[copied_to : run.start()], "'" * count]
@@ -419,13 +458,13 @@ def _unquoted(line: str) -> str:
     return "".join([*kept_pieces, line[copied_to:]])
 
 
-def _apostrophe(line: str, runs: list[re.Match[str]]) -> int:
+def _apostrophe(line: str, runs: list[re.Match[str]]) -> int | None:
     """The run of three that is an apostrophe and a mark of italics, where marks do not pair up.
 
     After one letter (`''l'''amour`) first, else after a longer word, else after a space; this
-    is how MediaWiki decides.
+    is how MediaWiki decides. None where no run is of three: `'''''` alone opens both.
     """
-    best_index, best_rank = 0, 9
+    best_index, best_rank = None, 9
     for run_index, run in enumerate(runs):
         if len(run[0]) not in (3, 4):
             continue
@@ -470,7 +509,7 @@ def _inline(wikitext: str, kind: ParagraphKind) -> tuple[str, tuple[Link, ...]]:
     if BREAK in wikitext:
         wikitext = _BREAKS.sub(", " if kind in ("table", "infobox") else " ", wikitext).strip(", ")
     if "(" in wikitext and _MAY_BE_HOLLOW.search(wikitext):
-        wikitext = _HOLLOW.sub("", _OPENED.sub("(", wikitext))
+        wikitext = _ENDED.sub(")", _HOLLOW.sub("", _OPENED.sub("(", wikitext)))
     if "//" in wikitext or "[mailto:" in wikitext:
         wikitext = _OUTSIDE.sub(r"\1", wikitext)
     plain_text = _Text()

@@ -33,6 +33,10 @@ ARTICLE_ID = re.compile("([0-9]{4})([0-9]{2})([0-9]{2})0{12}\x00\x01([0-9a-f]{64
 WantedLines = list[tuple[int, bytes]]
 """The numbers of wanted lines in a block, from 0, and the sha256 that each line must have."""
 _NO_LIMIT = date.max.toordinal()
+_TOO_SHORT = 12
+"""Bytes that no article is written in: a day alone has 8. A megabyte can hold a million such lines,
+so that they are told without reading them as JSON, which takes ten times as long."""
+_TOO_FEW = tuple(("too_few_fields", f"{count} of 3") for count in range(3))
 
 
 class UnreadableError(Exception):
@@ -199,6 +203,11 @@ def parse_block(
     bad_lines: list[tuple[int, str, str | None]] = []
     line = 0
     for line, (start, end) in enumerate(_line_ends(block_bytes), 1):
+        if end - start < _TOO_SHORT:
+            reason_of_short = _why_short(block_bytes[start:end].removesuffix(b"\r"), line_format)
+            if reason_of_short:
+                bad_lines.append((line, *reason_of_short))
+                continue
         try:
             day, digest, text = read_fields(block_bytes, start, end, line_format, last_day)
             sentence_count = len(sentences_of(text))
@@ -210,6 +219,19 @@ def parse_block(
         except UnreadableError as error:
             bad_lines.append((line, error.reason, error.detail))
     return ParsedLines(line, articles, bad_lines)
+
+
+def _why_short(line: bytes, line_format: LineFormat) -> tuple[str, str] | None:
+    """The drop reason and detail of a line too short for an article; None where it is read."""
+    if line_format == "wmt":
+        tab_count = line.count(b"\t")
+        return None if tab_count > 1 else _TOO_FEW[tab_count + bool(line)]
+    if not line.isascii():
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            return "bad_utf8", "not UTF-8"
+    return "malformed_line", "too short for a date and a text"
 
 
 def _line_ends(block_bytes: bytes) -> Iterator[tuple[int, int]]:

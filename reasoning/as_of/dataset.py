@@ -11,7 +11,7 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Dataset, FromParquet, Statistics, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps
-from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.card import learned_times, mining
 from factdrift.builders.facts.relations import NewsWording, Relation, RelationWording, property_of
 from factdrift.builders.timeqa.alignment import Alignment
 from factdrift.builders.timeqa.steps import Alignments, Histories, Pages
@@ -59,7 +59,7 @@ class AsOf(DatasetBuilder):
         facts_step = steps.facts_step(run, "dump", relations)
         evolving_step = EvolvingFacts(
             facts=facts_step,
-            timelines=steps.timelines_step(facts_step, relations),
+            timelines=steps.timelines_step(run, facts_step, relations),
             phrases=phrases,
             first=self.first,
             last=last_day(run, self.first, self.last),
@@ -82,11 +82,15 @@ class AsOf(DatasetBuilder):
                 Table("questions", AsOfQuestion, _QUESTIONS, {"test": FromParquet(questions_path)}),
                 Table("passages", DatedPassage, _PASSAGES, {"corpus": FromParquet(passages_path)}),
             ),
-            dropped=(FromParquet(rows_folder / "dropped.parquet"),),
+            dropped=tuple(
+                FromParquet(folder / "dropped.parquet")
+                for folder in (rows_folder, run.folder(evolving_step))
+            ),
             statistics=(
                 _contents(passages_path, questions_path),
                 _memories(passages_path, questions_path),
-                mining({"dump": run.folder(facts_step)}),
+                *learned_times(run, evolving_step.timelines),
+                mining({"dump": run.folder(facts_step)}, run.workspace.say),
             ),
         )
 

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
+import ibis
 import ibis.expr.types as ir
 
 from factdrift.builders import rows
@@ -17,9 +18,10 @@ from factdrift.builders.core.hashing import row_id, seeded_fraction, seeded_hash
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
+from factdrift.builders.facts import namesakes
 from factdrift.builders.facts.intervals import Certainty, segment_interval
 from factdrift.builders.facts.relations import NewsWording, RelationWording
-from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.builders.facts.steps import DROPPED_ORDER, Facts, Timelines
 from factdrift.builders.facts.text_evidence import NO_DATES, FactDates, FactPassage, fact_evidence
 from factdrift.builders.generate.grounded import GroundedFact, KnownTerms, StatedFacts
 from factdrift.builders.text.dates import format_date
@@ -67,7 +69,8 @@ class EvolvingFacts(Step):
     """Draws histories with at least two objects and no doubts, and days on which all is certain.
 
     A history is all segments of a subject and relation. The step writes `terms.parquet`
-    (`rows.Segment`), `days.parquet` (`AskedDay`) and `entities.parquet`. `phrases` are those of
+    (`rows.Segment`), `days.parquet` (`AskedDay`), `entities.parquet`, `namesakes.NAMES` and
+    `dropped.parquet`. `phrases` are those of
     the relations, each with an `event` and an `ask`; `histories` is the number that is drawn.
     """
 
@@ -101,8 +104,33 @@ class EvolvingFacts(Step):
             # Nothing is asked about days on which nobody holds.
             states = states.filter(states.objects.length() > 0)
             scope = Scope(self.first, self.last, {})
-            asked_days = at_quarter_end(states, scope, self.seed, draws=_DRAWS)
+            asked_days = eng.keep(at_quarter_end(states, scope, self.seed, draws=_DRAWS))
+            asked_days = asked_days.mutate(
+                key=ibis.literal("/").join(
+                    [asked_days.subject, asked_days.relation, asked_days.as_of.cast("string")]
+                )
+            )
+            asked = asked_days.select(
+                "key", *PAIR, first="as_of", last="as_of", answers=asked_days["objects"]
+            )
+            told = namesakes.tell_apart(
+                eng,
+                out,
+                asked,
+                namesakes.read_held(eng, timelines_folder, self.phrases),
+                entities,
+                namesakes.read_offices(eng, workspace.folder(self.facts.mined)),
+                namesakes.alike(
+                    {
+                        relation_id: [relation_phrases.ask or ""]
+                        for relation_id, relation_phrases in self.phrases.items()
+                    }
+                ),
+            )
+            asked_days = namesakes.not_ambiguous(asked_days, told, "key")
             eng.write(asked_days, out / "days.parquet", AskedDay, (*PAIR, "as_of"))
+            dropped_rows = namesakes.dropped_rows(told.ambiguous, self.name)
+            eng.write(dropped_rows, out / "dropped.parquet", rows.Dropped, DROPPED_ORDER)
             subject_ids, object_ids = (
                 drawn_terms.select(id="subject"),
                 drawn_terms.select(id="object"),
@@ -348,8 +376,11 @@ class AsOfRows(Step):
         """Put histories into words and ask about the drawn days what the passages answer."""
         facts_folder = workspace.folder(self.evolving)
         names = Verbalizer(_entities_by_id(facts_folder), self.evolving.phrases)
+        subject_names = namesakes.names_by_pair(facts_folder / namesakes.NAMES)
         terms = _grouped(typed_rows(facts_folder / "terms.parquet", rows.Segment))
-        all_passages = self._passages(chain.from_iterable(terms.values()), names, workspace)
+        all_passages = self._passages(
+            chain.from_iterable(terms.values()), names, subject_names, workspace
+        )
         with writing(out / "passages.parquet", DatedPassage) as passage_writer:
             for passage in all_passages:
                 hidden = passage.source == "news" and not self.text
@@ -359,7 +390,8 @@ class AsOfRows(Step):
         with writing(out / "dropped.parquet", rows.Dropped) as drop_writer:
             for asked_day in typed_rows(facts_folder / "days.parquet", AskedDay):
                 pair = asked_day.subject, asked_day.relation
-                history = _History(names, terms[pair], passages_by_pair[pair])
+                subject_name = subject_names.get(pair, names.name(asked_day.subject))
+                history = _History(names, subject_name, terms[pair], passages_by_pair[pair])
                 for asked_on in self._asked_on(asked_day, passages_by_pair[pair]):
                     question_or_drop = history.question(asked_day, asked_on)
                     if isinstance(question_or_drop, AsOfQuestion):
@@ -371,10 +403,17 @@ class AsOfRows(Step):
                 question_writer.append(question)
 
     def _passages(
-        self, segments: Iterable[rows.Segment], names: Verbalizer, workspace: Workspace
+        self,
+        segments: Iterable[rows.Segment],
+        names: Verbalizer,
+        subject_names: Mapping[tuple[str, str], str],
+        workspace: Workspace,
     ) -> list[DatedPassage]:
         """Return the passages of the dump, the news and the pages, by day."""
-        passages = [self._statement(segment, names) for segment in segments]
+        passages: list[DatedPassage] = []
+        for segment in segments:
+            subject_name = subject_names.get((segment.subject, segment.relation))
+            passages.append(self._statement(segment, names, subject_name))
         for step in (self.news, self.pages):
             if step is not None:
                 passages += typed_rows(workspace.folder(step) / "passages.parquet", DatedPassage)
@@ -410,7 +449,9 @@ class AsOfRows(Step):
             drawn_place = seeded_index(later_count, self.evolving.seed, *pair, asked_day.as_of)
             yield (first_quarter + (1 + drawn_place)).last
 
-    def _statement(self, segment: rows.Segment, names: Verbalizer) -> DatedPassage:
+    def _statement(
+        self, segment: rows.Segment, names: Verbalizer, subject_name: str | None
+    ) -> DatedPassage:
         """Return a segment in words, dated to the day by which it surely had begun, or later."""
         since = segment.start_last
         assert since is not None  # of no other history is asked
@@ -419,7 +460,8 @@ class AsOfRows(Step):
         late_day = since + timedelta(days=least_delay + drawn_delay)
         drawn_late = seeded_fraction(seed, "late", *segment.statements) < self.late
         is_late = drawn_late and late_day <= self.evolving.last
-        subject_label, object_label = names.name(segment.subject), names.name(segment.object)
+        subject_label = subject_name or names.name(segment.subject)
+        object_label = names.name(segment.object)
         start_text = boundary(segment.start_first, since)
         is_day = segment.start_first == since or start_text.startswith("a day")
         event_text = names.fill_wording("event", segment.relation, subject_label, object_label)
@@ -450,13 +492,14 @@ class _History(NamedTuple):
     """The segments of a subject and relation, and the passages that state them, by day."""
 
     names: Verbalizer
+    subject_name: str
     terms: Sequence[rows.Segment]
     passages: Sequence[DatedPassage]
 
     def question(self, day: AskedDay, asked_on: date) -> AsOfQuestion | rows.Dropped:
         """Return the question about a day that is asked on `asked_on`, or why it is not asked."""
         names = self.names
-        asked_words = names.fill_wording("ask", day.relation, names.name(day.subject))
+        asked_words = names.fill_wording("ask", day.relation, self.subject_name)
         question_text = f"On {format_date(day.as_of)}, {asked_words}?"
         accepted_names = names.accepted_names(day.objects)
         accepted_forms = set(map(normalize_or_keep, accepted_names))

@@ -134,6 +134,8 @@ def _records(
         }
         if len(fact_row["now"]) != 1:
             fault: str | None = "several objects hold now"
+        elif fact_row["now"][0] in (fact_row["before"] or ()):
+            fault = "a new term of who held before"
         elif not beside:
             fault = "nothing untouched beside them"
         elif edit_prompts[prompt.text] > 1:
