@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from factdrift.builders.core.limits import LONGEST_REPLY
 from factdrift.builders.generate.mentions import is_usable_name, news_sentences
-from factdrift.builders.generate.patterns import questions as pattern_questions
-from factdrift.builders.generate.prompts import load_prompts, parse_reply, strip_reasoning
+from factdrift.builders.generate.prompt_files import load_prompts
+from factdrift.builders.generate.replies import parse_pairs, parse_reply, strip_reasoning
 from factdrift.builders.rows import Article
 from factdrift.builders.text import (
     dates,
@@ -33,6 +33,8 @@ from factdrift.builders.text.en import (
     articles,
     boilerplate,
     question_form,
+    question_key,
+    same_answer,
     standalone,
     tense,
 )
@@ -366,8 +368,14 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "plain_marks": words.plain_marks,
     "bare_answer": answers.bare_answer,
     "names_answer": lambda text: answers.names_answer(text, "London buses", small=True),
-    "gives_answer_away": lambda text: answers.gives_answer_away(text, "Italy"),
-    "answer_key": answers.answer_key,
+    "gives_answer_away": lambda text: same_answer.gives_answer_away(text, "Italian PSG"),
+    "answer_key": same_answer.answer_key,
+    "question_key": question_key.question_key,
+    "plain_amounts": same_answer.plain_amounts,
+    "has_amount": same_answer.has_amount,
+    "contradict": lambda text: same_answer.contradict(text, "not guilty"),
+    "is_same_name": lambda text: same_answer.is_same_name(text, "Leeds United"),
+    "names_in_other_words": lambda text: same_answer.names_in_other_words(text, "PSG"),
     "takes_the": articles.takes_the,
     "opening_article": lambda text: articles.opening_article(text, text[: len(text) // 2]),
     "a_or_an": articles.a_or_an,
@@ -411,7 +419,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "possible_days": lambda text: possible_days(text, 11, "Q1985727"),
     "news_sentences": lambda text: news_sentences(_article(text)),
     "is_usable_name": is_usable_name,
-    "pattern_questions": lambda text: pattern_questions(_article(text)),
+    "parse_pairs": lambda text: parse_pairs(text, load_prompts(None)),
     "strip_reasoning": strip_reasoning,
     "parse_reply": lambda text: parse_reply(text, load_prompts(None), question=True),
     # filters and scoring
@@ -423,7 +431,8 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
 
 QUESTIONS = (
     *("time_in_question", "malformation", "unresolved_pronoun", "outside_reference"),
-    *("gives_answer_away", "names_answer", "article_day_reason", "answer_key"),
+    *("gives_answer_away", "names_answer", "names_in_other_words", "answer_key"),
+    "article_day_reason",
 )
 LONGEST_TEXT: dict[str, int] = {
     **dict.fromkeys(QUESTIONS, 1000),

@@ -38,6 +38,10 @@ _GOLD = (
     "Histories of which not all segments are verified are not asked about: `not_all_verified` "
     "among the dropped rows."
 )
+_EXPERT = (
+    "Of the items that people judged. An expert saw an item who judged it, or checked a worker's "
+    "judgment of it; with none, nobody but the workers looked at any."
+)
 _CHECKED = (
     "Answers are worked out from the checked segments by the same rules as those of `easy` and "
     "`hard`. A segment whose time the page does not give is taken as not in the page."
@@ -177,7 +181,20 @@ def checked_statistics(
         ),
         _shares(questions, _ANSWERABLE, "human_answerable", answers_title, _CHECKED),
         Statistics("gold", "What became of the gold rows", gold_counts, _GOLD),
+        Statistics("expert", "Items that an expert saw", _expert_rows(summary), _EXPERT),
     )
+
+
+def _expert_rows(
+    summary: Mapping[str, Mapping[str, Mapping[str, int]]],
+) -> list[Mapping[str, Scalar]]:
+    """The number of items of each layout, and of those that an expert saw."""
+    expert_rows: list[Mapping[str, Scalar]] = []
+    seen_counts: Mapping[str, int] = summary["expert"]  # type: ignore[assignment]
+    for layout, seen_count in seen_counts.items():
+        item_count = sum(summary["gold"][layout].values())
+        expert_rows.append({"layout": layout, "items": item_count, "seen by an expert": seen_count})
+    return expert_rows
 
 
 def plots(asked_folder: Path) -> tuple[Plot, ...]:
