@@ -14,8 +14,18 @@ from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.render import phrase
 from factdrift.reasoning.rows import QuestionCandidate
 
-# Indexed by the number of years, of which an offset has four at most.
-_NUMBERS = ("", "one year", "two years", "three years", "four years", "five years")
+_DISTANCES = {
+    6: "six months",
+    12: "one year",
+    18: "eighteen months",
+    24: "two years",
+    36: "three years",
+    48: "four years",
+}
+"""The distances of offsets in words, by their number of months."""
+
+# Phrases that begin with a question word or an auxiliary, so that no name loses its capital.
+_QUESTIONS = ("did", "long", "count")
 
 
 class Verbalizer(NamedTuple):
@@ -74,7 +84,8 @@ class Verbalizer(NamedTuple):
         """Fill the places of a template with the words of a candidate.
 
         - `{was 1 2 3}` is the phrase `was` of relation 1 with items 2 and 3; `{Was 1 2 3}` begins a
-          sentence.
+          sentence. Phrases that are whole questions begin with a small letter within one: `{did 0
+          0 1}` is `did Ana Lu become …`.
         - `{name 2}` is the name of item 2.
         - `{day}` is the day asked about.
         - `{path}` asks through a chain of relations.
@@ -101,6 +112,8 @@ class _Places:
         else:
             relation_number, *item_numbers = map(int, numbers)
             text = self._phrase(place_kind, relation_number, *item_numbers)
+            if place_kind in _QUESTIONS:
+                text = text[0].lower() + text[1:]
         return _capital(text) if place[0].isupper() else text
 
     def _phrase(self, phrase_name: str, relation_number: int, *item_numbers: int) -> str:
@@ -120,8 +133,8 @@ class _Places:
         return " to ".join(format_date(day, "month") for day in month_days)
 
     def _offset(self) -> str:
-        year_count = self._row.number or 0
-        return f"{_NUMBERS[abs(year_count)]} {'before' if year_count < 0 else 'after'}"
+        month_count = self._row.number or 0
+        return f"{_DISTANCES[abs(month_count)]} {'before' if month_count < 0 else 'after'}"
 
     def _path(self) -> str:
         path_text, row = self._items[0], self._row

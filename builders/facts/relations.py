@@ -122,11 +122,20 @@ def _valid_wording(text: str) -> str:
 WordingText = Annotated[str, AfterValidator(_valid_wording)] | None
 
 
+NamedKind = Literal["person", "team", "party", "place", "organization", "office", "thing"]
+"""What a name is of, so that an invented one is of the same kind."""
+
+
 class RelationWording(Strict):
     """Parts of sentences about the past, from which questions about several facts are made.
 
     Each names <subject> or <object>, or both; <the ...> brings "the" where the name takes it.
     """
+
+    subject_is: NamedKind = Field(
+        default="thing", description="What subjects are, for names that are invented"
+    )
+    object_is: NamedKind = Field(default="thing", description="What objects are, likewise")
 
     noun: WordingText = Field(
         default=None, description="The object: the head coach of <the subject>"
@@ -147,6 +156,11 @@ class RelationWording(Strict):
         default=None, description="How many people were ... of <the subject>"
     )
 
+
+PHRASES = tuple(
+    name for name in RelationWording.model_fields if name not in ("subject_is", "object_is")
+)
+"""The names of the phrases."""
 
 # A cue begins and ends with a letter: `head coach`, but not `coach,`.
 CueWord = Annotated[str, Field(pattern=r"^\w(?:.*\w)?$")]
