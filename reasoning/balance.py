@@ -97,16 +97,20 @@ def draw_balanced(offers: Iterator[Offer[Row]], most: int) -> Draw[Row]:
     Offers are taken as many at a time as rows are wanted, and those that wait are tried again as
     long as a round admits one.
     """
-    balance = Balance()
-    admitted: list[Row] = []
-    waiting: list[Offer[Row]] = []
-    while len(admitted) < most and (fresh_offers := list(islice(offers, most))):
-        waiting += fresh_offers
+    guess_balance = Balance()
+    admitted_rows: list[Row] = []
+    waiting_offers: list[Offer[Row]] = []
+    while len(admitted_rows) < most and (fresh_offers := list(islice(offers, most))):
+        waiting_offers += fresh_offers
         admitted_before = -1
-        while admitted_before < len(admitted) < most:
-            admitted_before = len(admitted)
-            waiting = [offer for offer in waiting if not _admit(balance, offer, admitted, most)]
-    return Draw(admitted, waiting)
+        while admitted_before < len(admitted_rows) < most:
+            admitted_before = len(admitted_rows)
+            waiting_offers = [
+                offer
+                for offer in waiting_offers
+                if not _admit(guess_balance, offer, admitted_rows, most)
+            ]
+    return Draw(admitted_rows, waiting_offers)
 
 
 def _admit(balance: Balance, offer: Offer[Row], admitted: list[Row], most: int) -> bool:

@@ -37,19 +37,26 @@ def wrong_choices(
         return [(item_id,) for item_id in row.items[1:] if item_id not in row.answers]
     if row.family == "set":
         return _other_runs(row, timeline, seed)
-    found: Iterable[Choice]
-    if row.family == "ranking":
-        found = [order for order in permutations(row.answers) if order != row.answers]
-    elif row.family == "count":
+    if row.family == "count":
         return _near_numbers(row, len(timeline.objects), seed)
-    elif row.family == "duration":
-        found = _other_lengths(row, timeline)
-    elif row.family == "when":
-        found = _other_dates(row, timeline)
-    else:
-        found = [(object_id,) for object_id in distinct_objects if object_id not in row.items]
-    drawn = sorted(found, key=lambda choice: seeded_hash(seed, row.id, choice))
-    return drawn[:_WRONG_CHOICES] if len(drawn) >= _WRONG_CHOICES else []
+    drawn_choices = sorted(
+        _possible_choices(row, timeline, distinct_objects),
+        key=lambda choice: seeded_hash(seed, row.id, choice),
+    )
+    return drawn_choices[:_WRONG_CHOICES] if len(drawn_choices) >= _WRONG_CHOICES else []
+
+
+def _possible_choices(
+    row: QuestionCandidate, timeline: Timeline, distinct_objects: Sequence[str]
+) -> Iterable[Choice]:
+    """Return everything in a timeline that may be a wrong choice."""
+    if row.family == "ranking":
+        return [order for order in permutations(row.answers) if order != row.answers]
+    if row.family == "duration":
+        return _other_lengths(row, timeline)
+    if row.family == "when":
+        return _other_dates(row, timeline)
+    return [(object_id,) for object_id in distinct_objects if object_id not in row.items]
 
 
 def _near_numbers(row: QuestionCandidate, object_count: int, seed: object) -> list[Choice]:
@@ -59,25 +66,25 @@ def _near_numbers(row: QuestionCandidate, object_count: int, seed: object) -> li
     """
     right_number = int(row.answer or 0)
     possible_firsts = [
-        first
-        for first in range(right_number - _WRONG_CHOICES, right_number + 1)
-        if first >= 1 and first + _WRONG_CHOICES <= object_count
+        lowest_number
+        for lowest_number in range(right_number - _WRONG_CHOICES, right_number + 1)
+        if lowest_number >= 1 and lowest_number + _WRONG_CHOICES <= object_count
     ]
     if not possible_firsts:
         return []
-    first = possible_firsts[seeded_index(len(possible_firsts), seed, row.id, "number")]
-    numbers = range(first, first + _WRONG_CHOICES + 1)
+    lowest_number = possible_firsts[seeded_index(len(possible_firsts), seed, row.id, "number")]
+    numbers = range(lowest_number, lowest_number + _WRONG_CHOICES + 1)
     return [str(number) for number in numbers if number != right_number]
 
 
 def _other_lengths(row: QuestionCandidate, timeline: Timeline) -> list[Choice]:
     """Return the full years of the other terms, each once."""
-    lengths: dict[Choice, None] = {}
+    other_lengths: dict[Choice, None] = {}
     for segment in timeline.segments:
         years = full_years(segment)
         if years and str(years) != row.answer:
-            lengths[str(years)] = None
-    return list(lengths)
+            other_lengths[str(years)] = None
+    return list(other_lengths)
 
 
 def full_years(segment: Segment) -> int | None:
@@ -93,14 +100,14 @@ def _other_dates(row: QuestionCandidate, timeline: Timeline) -> list[Choice]:
     if row.wording not in _FORMS:
         return []
     right_date = date_text(row)
-    dates: dict[Choice, None] = {}
+    other_dates: dict[Choice, None] = {}
     for segment in timeline.segments:
         if segment.object in row.items or segment.start_first is None:
             continue
         text = _start_text(segment, row.wording)
         if text and text != right_date:
-            dates[text] = None
-    return list(dates)
+            other_dates[text] = None
+    return list(other_dates)
 
 
 def _start_text(segment: Segment, precision: str) -> str | None:
@@ -126,19 +133,21 @@ def _other_runs(row: QuestionCandidate, timeline: Timeline, seed: object) -> lis
     The four begin at either of two neighbours and end at either of two others, and which of the
     four is right is drawn, so neither the length nor what the lists share tells it.
     """
-    objects = timeline.objects
-    first = objects.index(row.answers[0])
-    last = first + len(row.answers) - 1
-    if objects[first : last + 1] != row.answers:
+    timeline_objects = timeline.objects
+    first_place = timeline_objects.index(row.answers[0])
+    last_place = first_place + len(row.answers) - 1
+    if timeline_objects[first_place : last_place + 1] != row.answers:
         return []
-    places = []
-    for earlier_first in (first - 1, first):
-        for earlier_last in (last - 1, last):
-            inside = earlier_first >= 0 and earlier_last + 1 < len(objects)
+    possible_places = []
+    for earlier_first in (first_place - 1, first_place):
+        for earlier_last in (last_place - 1, last_place):
+            inside = earlier_first >= 0 and earlier_last + 1 < len(timeline_objects)
             if inside and earlier_first + 1 < earlier_last:
-                places.append((earlier_first, earlier_last))
-    if not places:
+                possible_places.append((earlier_first, earlier_last))
+    if not possible_places:
         return []
-    low, high = places[seeded_index(len(places), seed, row.id, "list")]
-    runs = [objects[start : end + 1] for start in (low, low + 1) for end in (high, high + 1)]
-    return [run for run in runs if run != row.answers]
+    low, high = possible_places[seeded_index(len(possible_places), seed, row.id, "list")]
+    object_runs = [
+        timeline_objects[start : end + 1] for start in (low, low + 1) for end in (high, high + 1)
+    ]
+    return [run for run in object_runs if run != row.answers]

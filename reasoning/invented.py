@@ -65,28 +65,36 @@ def invent_names(
     words of names in the dump.
     """
     names: dict[str, str] = {}
-    taken: set[str] = set()
-    waiting = sorted(kinds)
+    taken_words: set[str] = set()
+    waiting_ids = sorted(kinds)
     try_number = 0
-    while waiting:
-        drawn = {item_id: _drawn_word(seed, item_id, try_number) for item_id in waiting}
+    while waiting_ids:
+        drawn_words = {item_id: _drawn_word(seed, item_id, try_number) for item_id in waiting_ids}
         first_names = {
             item_id: _drawn_first_name(seed, item_id, try_number)
-            for item_id in waiting
+            for item_id in waiting_ids
             if kinds[item_id] == "person"
         }
-        all_words = {word.lower() for word in (*drawn.values(), *first_names.values())}
-        used = words_in_use(all_words)
+        all_words = {
+            new_word.lower() for new_word in (*drawn_words.values(), *first_names.values())
+        }
+        used_words = words_in_use(all_words)
         still_waiting = []
-        for item_id in waiting:
-            word = drawn[item_id].lower()
+        for item_id in waiting_ids:
+            new_word = drawn_words[item_id].lower()
             first_name = first_names.get(item_id, "")
-            if word in taken or word in used or first_name.lower() in used:
+            if (
+                new_word in taken_words
+                or new_word in used_words
+                or first_name.lower() in used_words
+            ):
                 still_waiting.append(item_id)
                 continue
-            taken.add(word)
-            names[item_id] = _whole_name(kinds[item_id], drawn[item_id], first_name, seed, item_id)
-        waiting, try_number = still_waiting, try_number + 1
+            taken_words.add(new_word)
+            names[item_id] = _whole_name(
+                kinds[item_id], drawn_words[item_id], first_name, seed, item_id
+            )
+        waiting_ids, try_number = still_waiting, try_number + 1
     return names
 
 

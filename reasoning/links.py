@@ -25,24 +25,30 @@ def link_timelines(eng: Engine, knowledge: Knowledge, entities: ir.Table) -> Kno
     with the prefix `o_`. `by_object` is the object by which a timeline shares the key, and an
     empty text where it is the subject or its country.
     """
-    keys = eng.keep(_keys(knowledge.terms, entities))
+    shared_keys = eng.keep(_keys(knowledge.terms, entities))
     drawn_order = ibis.window(
-        group_by="key", order_by=[seeded_order(knowledge.seed, keys.key, keys.place), "place"]
+        group_by="key",
+        order_by=[seeded_order(knowledge.seed, shared_keys.key, shared_keys.place), "place"],
     )
-    couples = []
+    timeline_couples = []
     for row_distance in range(1, _PARTNERS + 1):
         partner_columns = {
-            f"o_{column}": keys[column].lead(row_distance).over(drawn_order) for column in _SIDE
+            f"o_{column}": shared_keys[column].lead(row_distance).over(drawn_order)
+            for column in _SIDE
         }
-        couples.append(keys.mutate(**partner_columns).drop("key", "place"))
-    linked = ibis.union(*couples)
-    same_timeline = (linked.subject == linked.o_subject) & (linked.relation == linked.o_relation)
-    linked = linked.filter(linked.o_subject.notnull() & ~same_timeline)
-    turned = linked.select(
+        timeline_couples.append(shared_keys.mutate(**partner_columns).drop("key", "place"))
+    linked_timelines = ibis.union(*timeline_couples)
+    same_timeline = (linked_timelines.subject == linked_timelines.o_subject) & (
+        linked_timelines.relation == linked_timelines.o_relation
+    )
+    linked_timelines = linked_timelines.filter(
+        linked_timelines.o_subject.notnull() & ~same_timeline
+    )
+    turned_couples = linked_timelines.select(
         **{column: f"o_{column}" for column in _SIDE},
         **{f"o_{column}": column for column in _SIDE},
     )
-    return knowledge._replace(links=eng.keep(linked.union(turned, distinct=True)))
+    return knowledge._replace(links=eng.keep(linked_timelines.union(turned_couples, distinct=True)))
 
 
 def _keys(terms: ir.Table, entities: ir.Table) -> ir.Table:
@@ -57,10 +63,14 @@ def _keys(terms: ir.Table, entities: ir.Table) -> ir.Table:
         "id", country="label"
     )
     stated_country = entities.filter(entities.country.notnull()).select("id", "country")
-    places = own_country.union(stated_country, distinct=True)
-    of_country = pairs.join(places, pairs.subject == places.id)
+    country_labels = own_country.union(stated_country, distinct=True)
+    of_country = pairs.join(country_labels, pairs.subject == country_labels.id)
     of_country = of_country.select(
         *PAIR, by_object=no_object, key=ibis.literal("in ") + of_country.country
     )
-    keys = ibis.union(of_subject, of_object, of_country).distinct()
-    return keys.mutate(place=ibis.literal(" ").join([keys.subject, keys.relation, keys.by_object]))
+    timeline_keys = ibis.union(of_subject, of_object, of_country).distinct()
+    return timeline_keys.mutate(
+        place=ibis.literal(" ").join(
+            [timeline_keys.subject, timeline_keys.relation, timeline_keys.by_object]
+        )
+    )

@@ -1,5 +1,6 @@
 """Put facts and questions into words: names of items, phrases of relations, dates."""
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from types import MappingProxyType
@@ -24,6 +25,8 @@ _DISTANCES = {
 }
 """The distances of offsets in words, by their number of months."""
 
+# It matches `..` in `F.C.. In`, but not `...`.
+_TWO_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)")
 # Phrases that begin with a question word or an auxiliary, so that no name loses its capital.
 _QUESTIONS = ("did", "long", "count")
 
@@ -93,7 +96,8 @@ class Verbalizer(NamedTuple):
         - `{months}` is a window such as `January 2010 to December 2014`.
         - `{year}` is the year in which the term began.
         """
-        return template.format_map(_Places(self, row))
+        # A name may bring its own full stop: "… Reds F.C.. In which year was that?"
+        return _TWO_STOPS.sub(".", template.format_map(_Places(self, row)))
 
 
 class _Places:

@@ -244,5 +244,5 @@ def _words_in_use(
         ), used as (select unnest(regexp_split_to_array(lower(name), '[^\\w]+')) as word from names)
         select distinct word from used semi join (select unnest($words) as word) using (word)
     """
-    found = db.execute(query, {"path": str(entities_path), "words": sorted(words)}).fetchall()
-    return {word for (word,) in found}
+    found_words = db.execute(query, {"path": str(entities_path), "words": sorted(words)}).fetchall()
+    return {word for (word,) in found_words}

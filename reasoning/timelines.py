@@ -39,27 +39,31 @@ class Timeline(NamedTuple):
         by_start = [segment.object for segment in segments]
         # Of objects that came back, the last time counts.
         newest_first = list(dict.fromkeys(reversed(by_start)))
-        lengths = {segment: _days(segment) for segment in segments}
-        mentions = Counter(
+        segment_days = {segment: _days(segment) for segment in segments}
+        mention_counts = Counter(
             item_id
             for segment in table
             for item_id in (segment.subject, segment.object)
             if item_id in newest_first
         )
-        most_mentions = max(mentions.values(), default=0)
-        guessed = {
+        most_mentions = max(mention_counts.values(), default=0)
+        guessed_objects = {
             "first": by_start[:1],
             "newest": newest_first[:1],
             "before newest": newest_first[1:2],
-            "longest": _extreme_objects(lengths, max(lengths.values())),
+            "longest": _extreme_objects(segment_days, max(segment_days.values())),
             "most lines": [
-                object_id for object_id, count in mentions.items() if count == most_mentions
+                object_id for object_id, count in mention_counts.items() if count == most_mentions
             ],
         }
         if near_day is not None:
-            distances = {segment: abs(_start(segment).year - near_day.year) for segment in segments}
-            guessed["nearest year"] = _extreme_objects(distances, min(distances.values()))
-        return {name: objects for name, objects in guessed.items() if objects}
+            year_distances = {
+                segment: abs(_start(segment).year - near_day.year) for segment in segments
+            }
+            guessed_objects["nearest year"] = _extreme_objects(
+                year_distances, min(year_distances.values())
+            )
+        return {name: objects for name, objects in guessed_objects.items() if objects}
 
 
 def _extreme_objects(measures: Mapping[Segment, int], extreme: int) -> list[str]:

@@ -111,15 +111,15 @@ class Writer:
         """Yield a draft with choices that are drawn in several ways; without, where it has none."""
         row = draft.row
         timeline = self.timelines[row.holder, row.relation]
-        objects = self._distinct_objects(draft, timeline)
+        wrong_objects = self._distinct_objects(draft, timeline)
         for version in range(_VERSIONS):
-            wrong = wrong_choices(row, timeline, objects, (self.seed, version))
-            if not wrong:
+            wrong_texts = wrong_choices(row, timeline, wrong_objects, (self.seed, version))
+            if not wrong_texts:
                 if version == 0:
                     yield draft, {}
                 return
             choices = sorted(
-                [draft.answer, *wrong],
+                [draft.answer, *wrong_texts],
                 key=lambda choice: seeded_hash(self.seed, version, row.id, choice),
             )
             yield (
@@ -165,37 +165,41 @@ class Writer:
 
     def _guesses(self, draft: Draft) -> Guesses:
         """Return how often each guess is right that looks at the table alone."""
-        row, right = draft.row, set(draft.row.answers)
-        timeline = self.timelines[row.holder, row.relation]
-        kind = answer_kind(row)
-        if kind == "yes_no":
+        row, right_ids = draft.row, set(draft.row.answers)
+        answer_timeline = self.timelines[row.holder, row.relation]
+        asked_kind = answer_kind(row)
+        if asked_kind == "yes_no":
             return {
                 f"{answer} {scope}": Guess(float(row.answer == answer), 0.5)
                 for scope in ("all", row.wording, row.path, _shared_items(row))
                 for answer in YES_NO
             }
-        if kind == "number":
+        if asked_kind == "number":
             return {f"number {row.wording}": Label(row.answer or "", _NUMBER_SHARE)}
-        if kind == "list":
+        if asked_kind == "list":
             return _list_guesses(row)
         if row.wording == "longer":
             return {}
-        if kind == "date":
-            right = {row.items[1]}
-            guessed = timeline.guesses((), None, draft.table)
-            chance = 1 / len(timeline.objects)
-            return {name: Guess(_share(found, right), chance) for name, found in guessed.items()}
+        if asked_kind == "date":
+            right_ids = {row.items[1]}
+            guessed_objects = answer_timeline.guesses((), None, draft.table)
+            chance = 1 / len(answer_timeline.objects)
+            return {
+                guess_name: Guess(_share(guessed_items, right_ids), chance)
+                for guess_name, guessed_items in guessed_objects.items()
+            }
         # Of the families that ask for a single object only chains name a day.
         near_day = row.as_of if row.family == "chain" else None
-        guessed = timeline.guesses(row.items, near_day, draft.table)
-        chance = len(right) / max(draft.table_size, 1)
+        guessed_objects = answer_timeline.guesses(row.items, near_day, draft.table)
+        chance = len(right_ids) / max(draft.table_size, 1)
         guesses: dict[str, Guess | Label] = {
-            name: Guess(_share(found, right), chance) for name, found in guessed.items()
+            guess_name: Guess(_share(guessed_items, right_ids), chance)
+            for guess_name, guessed_items in guessed_objects.items()
         }
         # The same guesses of somebody who forgets what the question names.
-        whole_chance = len(right) / len(timeline.objects)
-        for name, object_id in draft.shortcuts.items():
-            guesses[f"whole {name}"] = Guess(float(object_id in right), whole_chance)
+        whole_chance = len(right_ids) / len(answer_timeline.objects)
+        for guess_name, object_id in draft.shortcuts.items():
+            guesses[f"whole {guess_name}"] = Guess(float(object_id in right_ids), whole_chance)
         guesses["answer"] = Label(row.answers[0], _ITEM_SHARE)
         return guesses
 
@@ -203,28 +207,32 @@ class Writer:
         self, row: QuestionCandidate, timeline: Timeline, choices: Sequence[Choice]
     ) -> Guesses:
         """Return how often a guess is right that looks at the size and the time of the choices."""
-        right, chance = _answer(row), 1 / len(choices)
+        right_choice, chance = _answer(row), 1 / len(choices)
         if row.answer in YES_NO:
-            return {"choice first yes_no": Guess(float(choices[0] == right), chance)}
-        texts = [self._text(choice, self.names) for choice in choices]
-        lengths = [len(text) for text in texts]
-        middle = sum(lengths) / len(lengths)
-        hits = {
-            "shortest choice": _extremes(choices, lengths, min(lengths)),
-            "longest text": _extremes(choices, lengths, max(lengths)),
+            return {"choice first yes_no": Guess(float(choices[0] == right_choice), chance)}
+        choice_texts = [self._text(choice, self.names) for choice in choices]
+        text_lengths = [len(text) for text in choice_texts]
+        mean_length = sum(text_lengths) / len(text_lengths)
+        guessed_choices = {
+            "shortest choice": _extremes(choices, text_lengths, min(text_lengths)),
+            "longest text": _extremes(choices, text_lengths, max(text_lengths)),
         }
-        oddest = [abs(length - middle) for length in lengths]
-        hits["odd length"] = _extremes(choices, oddest, max(oddest))
-        shared = [_shared_letters(text, texts) for text in texts]
-        hits["odd letters"] = _extremes(choices, shared, min(shared))
-        hits["first choice"] = [choices[0]]
-        ranked = self._ranked(row, timeline, choices)
-        for place, choice in enumerate(ranked):
-            hits[f"rank {place}"] = [choice]
-        kind = f"{len(choices)} {row.family}"
+        length_differences = [abs(length - mean_length) for length in text_lengths]
+        guessed_choices["odd length"] = _extremes(
+            choices, length_differences, max(length_differences)
+        )
+        shared_letters = [_shared_letters(text, choice_texts) for text in choice_texts]
+        guessed_choices["odd letters"] = _extremes(choices, shared_letters, min(shared_letters))
+        guessed_choices["first choice"] = [choices[0]]
+        ranked_choices = self._ranked(row, timeline, choices)
+        for place, choice in enumerate(ranked_choices):
+            guessed_choices[f"rank {place}"] = [choice]
+        choice_kind = f"{len(choices)} {row.family}"
         return {
-            f"choice {name} {kind}": Guess(_share(found, {right}), chance)
-            for name, found in hits.items()
+            f"choice {guess_name} {choice_kind}": Guess(
+                _share(guessed_items, {right_choice}), chance
+            )
+            for guess_name, guessed_items in guessed_choices.items()
         }
 
     def _ranked(
@@ -232,11 +240,13 @@ class Writer:
     ) -> list[Choice]:
         """Return choices by the time at which they began, or by size."""
         if row.family == "when":
-            starts = {
+            start_days = {
                 _form(segment, row.wording): segment.start_last or date.min
                 for segment in reversed(timeline.segments)
             }
-            return sorted(choices, key=lambda choice: (starts.get(str(choice), date.min), choice))
+            return sorted(
+                choices, key=lambda choice: (start_days.get(str(choice), date.min), choice)
+            )
         if row.family == "ranking":
             return []
         if row.family == "set":
@@ -262,24 +272,24 @@ class Writer:
                 segments, key=lambda segment: seeded_hash(self.seed, row.id, *segment.statements)
             )
 
-        lines = {self._line_key(fact): fact for fact in facts}
-        if len(lines) > _FACTS:
+        fact_lines = {self._line_key(fact): fact for fact in facts}
+        if len(fact_lines) > _FACTS:
             return ()
         near_segments: list[Segment] = []
         for pair in sorted({(fact.subject, fact.relation) for fact in facts}):
             near_segments += self.timelines[pair].segments
-        others = chain(
+        other_segments = chain(
             in_drawn_order(timeline.segments),
             in_drawn_order(near_segments),
             self._from_drawn_place(row, self.all_terms),
         )
-        for segment in others:
-            if len(lines) == _FACTS:
+        for segment in other_segments:
+            if len(fact_lines) == _FACTS:
                 break
-            lines.setdefault(self._line_key(segment), segment)
+            fact_lines.setdefault(self._line_key(segment), segment)
         return tuple(
             sorted(
-                lines.values(),
+                fact_lines.values(),
                 key=lambda segment: seeded_hash(
                     self.seed, "context", row.id, segment.relation, *segment.statements
                 ),
@@ -330,11 +340,11 @@ class Writer:
         self, draft: Draft, names: Verbalizer, new_id: str, twin: str | None, context: str
     ) -> ReasoningQuestion:
         row = draft.row
-        text = self._question_text(draft, names)
+        question_text = self._question_text(draft, names)
         introduction = _LIST_INTRODUCTION if row.family in _LISTS else _INTRODUCTION
-        prompt = f"{introduction}\n{text}"
+        prompt = f"{introduction}\n{question_text}"
         if context:
-            prompt = f"{introduction}\n\nFacts:\n{context}\n\nQuestion: {text}"
+            prompt = f"{introduction}\n\nFacts:\n{context}\n\nQuestion: {question_text}"
 
         def label(item_id: str | None) -> str | None:
             return names.name(item_id) if item_id and item_id in names.entities else None
@@ -343,7 +353,7 @@ class Writer:
             id=new_id,
             prompt=prompt,
             targets=self._targets(draft, names),
-            question=text,
+            question=question_text,
             question_id=row.id,
             twin=twin,
             context=context,
@@ -458,14 +468,14 @@ def _answer(row: QuestionCandidate) -> Choice:
 
 def _shortcuts(row: QuestionCandidate, timeline: Timeline) -> dict[str, str | None]:
     """Return the objects where one gets without looking at the question's day or event."""
-    guessed = timeline.guesses((), None, ())
-    objects = {
-        name: next(iter(guessed.get(name, ())), None)
+    guessed_objects = timeline.guesses((), None, ())
+    shortcut_objects = {
+        name: next(iter(guessed_objects.get(name, ())), None)
         for name in ("first", "before newest", "newest", "longest")
     }
     if row.family == "chain":  # the newest and the longest-held are followed at every hop
-        objects |= {"newest": row.newest, "longest": row.longest}
-    return objects
+        shortcut_objects |= {"newest": row.newest, "longest": row.longest}
+    return shortcut_objects
 
 
 def _shared_items(row: QuestionCandidate) -> str:
@@ -474,22 +484,25 @@ def _shared_items(row: QuestionCandidate) -> str:
     Of an office that one person holds at a time two terms never overlap.
     """
     subject, object_id, other_subject, other_object = row.items
-    pairs = ((subject, other_subject), (subject, other_object))
-    pairs += ((object_id, other_subject), (object_id, other_object))
-    return row.path + "".join(f" {int(first == second)}" for first, second in pairs)
+    shared_flags = [
+        int(item_id == other_item)
+        for item_id in (subject, object_id)
+        for other_item in (other_subject, other_object)
+    ]
+    return f"{row.path} {shared_flags}"
 
 
 def _list_guesses(row: QuestionCandidate) -> Guesses:
     """Return how often a ranking is right that follows the order of the question."""
     if row.family != "ranking":
         return {}
-    named = row.items[1:]
+    named_items = row.items[1:]
     order_chance = 1 / 6
     return {
         f"order {' '.join(map(str, order))}": Guess(
-            float(tuple(named[place] for place in order) == row.answers), order_chance
+            float(tuple(named_items[place] for place in order) == row.answers), order_chance
         )
-        for order in permutations(range(len(named)))
+        for order in permutations(range(len(named_items)))
     }
 
 
@@ -503,12 +516,12 @@ def _date_targets(row: QuestionCandidate) -> tuple[str, ...]:
         return merge_targets([month], [f"{first:%Y-%m}", month.replace(" ", ", ")])
     if row.wording == "day":
         return merge_targets(_day_forms(first))
-    days = (last - first).days + 1
-    forms = [date_text(row)]
-    if days <= _LISTED_DAYS:
-        for number in range(days):
-            forms += _day_forms(first + timedelta(days=number))
-    return merge_targets(forms)
+    day_count = (last - first).days + 1
+    date_forms = [date_text(row)]
+    if day_count <= _LISTED_DAYS:
+        for number in range(day_count):
+            date_forms += _day_forms(first + timedelta(days=number))
+    return merge_targets(date_forms)
 
 
 def _day_forms(day: date) -> list[str]:

@@ -35,8 +35,8 @@ def mining(facts: Mapping[str, Path], say: Callable[[str], None] = lambda text: 
             say(f"  {unstated_texts[-1]}")
         for relation_id, classes in json.loads((folder / UNCLASSED).read_text("utf-8")).items():
             unstated_texts.append(
-                f"{relation_id}: statements, but of no item of its classes: the dump{of_input} lacks "
-                f"P31 or P279 that lead to {', '.join(classes)}"
+                f"{relation_id}: statements, but of no item of its classes: the dump{of_input} "
+                f"lacks P31 or P279 that lead to {', '.join(classes)}"
             )
             say(f"  {unstated_texts[-1]}")
     counts = {

@@ -123,43 +123,45 @@ def _joins(knowledge: Knowledge, scope: Scope) -> ir.Table:
     if knowledge.links is None:
         raise ValueError("a join needs the links between timelines")
     events = event_starts(knowledge, scope)
-    linked = events.select(*PAIR, "object").join(
+    linked_events = events.select(*PAIR, "object").join(
         knowledge.links.filter(
             knowledge.links.o_relation.isin(list(scope.phrase_relations["ask"]))
         ),
         PAIR,
     )
-    linked = linked.filter((linked.by_object == "") | (linked.by_object == linked.object))
-    linked = linked.select(*PAIR, "object", "o_subject", "o_relation").distinct()
+    linked_events = linked_events.filter(
+        (linked_events.by_object == "") | (linked_events.by_object == linked_events.object)
+    )
+    linked_events = linked_events.select(*PAIR, "object", "o_subject", "o_relation").distinct()
     events = events.select(
         *PAIR, "object", "start_first", "start_last", event_statements="statements"
     )
-    linked = linked.join(events, [*PAIR, "object"])
+    linked_events = linked_events.join(events, [*PAIR, "object"])
     asked_states = knowledge.states.select(
         *("first", "last", "objects", "since", "statements"),
         o_subject="subject",
         o_relation="relation",
     )
-    linked = linked.join(asked_states, ["o_subject", "o_relation"])
-    linked = linked.filter(
-        surely_within(linked, linked.start_first, linked.start_last)
-        & (linked.objects.length() > 0)
-        & ~linked.objects.contains(linked.object)
-        & ~linked.objects.contains(linked.subject)
+    linked_events = linked_events.join(asked_states, ["o_subject", "o_relation"])
+    linked_events = linked_events.filter(
+        surely_within(linked_events, linked_events.start_first, linked_events.start_last)
+        & (linked_events.objects.length() > 0)
+        & ~linked_events.objects.contains(linked_events.object)
+        & ~linked_events.objects.contains(linked_events.subject)
     )
     return candidate(
-        linked,
+        linked_events,
         "join",
         wording="when",
-        subject=linked.o_subject,
-        relation=linked.o_relation,
-        items=array(linked.o_subject, linked.subject, linked.object),
-        relations=array(linked.o_relation, linked.relation),
-        as_of=linked.start_last,
-        answers=linked.objects,
-        first_hop=linked.object,
-        statements=linked.statements.concat(linked.event_statements),
-        changed=ibis.greatest(linked.start_last, linked.since),
+        subject=linked_events.o_subject,
+        relation=linked_events.o_relation,
+        items=array(linked_events.o_subject, linked_events.subject, linked_events.object),
+        relations=array(linked_events.o_relation, linked_events.relation),
+        as_of=linked_events.start_last,
+        answers=linked_events.objects,
+        first_hop=linked_events.object,
+        statements=linked_events.statements.concat(linked_events.event_statements),
+        changed=ibis.greatest(linked_events.start_last, linked_events.since),
     )
 
 

@@ -134,7 +134,7 @@ def _rankings(knowledge: Knowledge, scope: Scope) -> ir.Table:
         order_by=[seeded_order(knowledge.seed + 3, terms.subject, terms.object), "object"],
     )
     columns = ("object", "start_first", "start_last", "statements")
-    triples = terms.select(
+    object_triples = terms.select(
         *PAIR,
         **{
             f"{column}_{place}": terms[column].lead(place).over(drawn_order)
@@ -142,34 +142,42 @@ def _rankings(knowledge: Knowledge, scope: Scope) -> ir.Table:
             for place in range(_RANKED)
         },
     )
-    triples = triples.filter(triples[f"object_{_RANKED - 1}"].notnull())
-    orders = []
+    object_triples = object_triples.filter(object_triples[f"object_{_RANKED - 1}"].notnull())
+    ordered_triples = []
     for first, second, third in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)):
-        in_order = triples.filter(
+        in_order = object_triples.filter(
             (
-                triples[f"start_first_{second}"].delta(triples[f"start_last_{first}"], unit="day")
+                object_triples[f"start_first_{second}"].delta(
+                    object_triples[f"start_last_{first}"], unit="day"
+                )
                 >= MARGIN
             )
             & (
-                triples[f"start_first_{third}"].delta(triples[f"start_last_{second}"], unit="day")
+                object_triples[f"start_first_{third}"].delta(
+                    object_triples[f"start_last_{second}"], unit="day"
+                )
                 >= MARGIN
             )
         )
-        orders.append(
+        ordered_triples.append(
             in_order.mutate(
                 answers=array(*(in_order[f"object_{place}"] for place in (first, second, third)))
             )
         )
-    ranked = ibis.union(*orders)
+    ranked_triples = ibis.union(*ordered_triples)
     return candidate(
-        ranked,
+        ranked_triples,
         "ranking",
         wording="three",
-        items=array(ranked.subject, *(ranked[f"object_{place}"] for place in range(_RANKED))),
-        as_of=ibis.greatest(*(ranked[f"start_last_{place}"] for place in range(_RANKED))),
-        answers=ranked.answers,
-        statements=ranked.statements_0.concat(ranked.statements_1).concat(ranked.statements_2),
-        changed=ibis.greatest(*(ranked[f"start_last_{place}"] for place in range(_RANKED))),
+        items=array(
+            ranked_triples.subject, *(ranked_triples[f"object_{place}"] for place in range(_RANKED))
+        ),
+        as_of=ibis.greatest(*(ranked_triples[f"start_last_{place}"] for place in range(_RANKED))),
+        answers=ranked_triples.answers,
+        statements=ranked_triples.statements_0.concat(ranked_triples.statements_1).concat(
+            ranked_triples.statements_2
+        ),
+        changed=ibis.greatest(*(ranked_triples[f"start_last_{place}"] for place in range(_RANKED))),
     )
 
 

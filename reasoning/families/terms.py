@@ -97,7 +97,7 @@ def _one_order(couples: ir.Table, seed: int) -> ir.Table:
         for side in ("", "o_")
     ]
     couples = couples.mutate(first_name=names[0], second_name=names[1])
-    drawn = couples.mutate(
+    drawn_couples = couples.mutate(
         pair_name=ibis.ifelse(
             couples.first_name < couples.second_name,
             couples.first_name + ibis.literal(" ") + couples.second_name,
@@ -106,10 +106,15 @@ def _one_order(couples: ir.Table, seed: int) -> ir.Table:
     )
     drawn_order = ibis.window(
         group_by="pair_name",
-        order_by=[seeded_order(seed, drawn.first_name, drawn.second_name), "first_name"],
+        order_by=[
+            seeded_order(seed, drawn_couples.first_name, drawn_couples.second_name),
+            "first_name",
+        ],
     )
-    drawn = drawn.mutate(nth=ibis.row_number().over(drawn_order))
-    return drawn.filter(drawn.nth == 0).drop("nth", "first_name", "second_name", "pair_name")
+    drawn_couples = drawn_couples.mutate(nth=ibis.row_number().over(drawn_order))
+    return drawn_couples.filter(drawn_couples.nth == 0).drop(
+        "nth", "first_name", "second_name", "pair_name"
+    )
 
 
 def _orders(knowledge: Knowledge, scope: Scope) -> ir.Table:
