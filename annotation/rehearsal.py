@@ -45,8 +45,10 @@ def rehearse(hit_batch: Path, results: Path) -> int:
     """
     batch = read_batch(hit_batch)
     if batch.layout not in ANSWERS:
-        hint = f"it can answer {', '.join(ANSWERS)}"
-        raise UserError(f"no answers to the layout {batch.layout!r} are made up here", hint=hint)
+        hint_text = f"it can answer {', '.join(ANSWERS)}"
+        raise UserError(
+            f"no answers to the layout {batch.layout!r} are made up here", hint=hint_text
+        )
     layout = load_layout(str(hit_batch / "layout"))
     lines = []
     for hit, number in product(batch.hits, range(1, layout.assignments + 1)):

@@ -474,8 +474,8 @@ def _reading(
     """Return the reader of a dump on Spark, which must be reachable; None for processes."""
     if engine == "duckdb":
         if shards:
-            hint = "give --engine spark, too; --shard I/N reads one share without Spark"
-            raise UserError("--shards is for the tasks of a Spark", hint=hint)
+            hint_text = "give --engine spark, too; --shard I/N reads one share without Spark"
+            raise UserError("--shards is for the tasks of a Spark", hint=hint_text)
         return None
     from factdrift.builders.core.engine import ready
     from factdrift.builders.wikidata.tasks import spark_reader
@@ -561,8 +561,10 @@ def verify(folder: Release) -> None:
     for sentence in task_code.sentences():
         echo(f"{folder}: {sentence}")
     if task_code.own:
-        hint = "it runs with all your rights when a harness reads tasks/: read it first"
-        raise UserError(f"{len(task_code.own)} file(s) of code of its own", where=folder, hint=hint)
+        hint_text = "it runs with all your rights when a harness reads tasks/: read it first"
+        raise UserError(
+            f"{len(task_code.own)} file(s) of code of its own", where=folder, hint=hint_text
+        )
 
 
 @command()
@@ -755,8 +757,8 @@ def from_make(environment: Mapping[str, str]) -> dict[str, dict[str, str | list[
     if wrong_names := sorted(variable_names - known_variables):
         near_name = did_you_mean(wrong_names[0], sorted(known_variables))
         input_names = ", ".join(f"{variable_name.upper()}=" for variable_name in INPUTS)
-        hint = f"did you mean {near_name}=?" if near_name else f"inputs are {input_names}"
-        raise UserError(f"no command knows the variable {wrong_names[0]}=", hint=hint)
+        hint_text = f"did you mean {near_name}=?" if near_name else f"inputs are {input_names}"
+        raise UserError(f"no command knows the variable {wrong_names[0]}=", hint=hint_text)
     return options_by_command
 
 
@@ -783,8 +785,8 @@ def main() -> None:
             if damage := _damage_of_releases(sys.argv[1:]):
                 _end(damage)
             raise
-        hint = "make room, or name another place; the same command goes on from here"
-        _end(UserError(reason, where=getattr(error, "filename", None), hint=hint))
+        hint_text = "make room, or name another place; the same command goes on from here"
+        _end(UserError(reason, where=getattr(error, "filename", None), hint=hint_text))
     except SystemExit as end:  # Typer catches Ctrl-C and exits
         if end.code == _INTERRUPTED_STATUS:
             raise KeyboardInterrupt from None
@@ -803,8 +805,8 @@ def _damage_of_releases(words: Sequence[str]) -> UserError | None:
     for word in words:
         folder = Path(word.partition("=")[2] if word.startswith("--") else word)
         if os.path.lexists(folder / manifest.FILE) and (problems := verify_release(folder)):
-            hint = "factdrift verify says all that is wrong; bring a whole copy of the release"
-            return UserError(f"the release is damaged: {problems[0]}", where=folder, hint=hint)
+            hint_text = "factdrift verify says all that is wrong; bring a whole copy of the release"
+            return UserError(f"the release is damaged: {problems[0]}", where=folder, hint=hint_text)
     return None
 
 

@@ -44,6 +44,11 @@ _BOUNDS = (
     r"|below|about|around|up to|nearly|almost|some|approximately|roughly|as (?:many|much|few) as"
     r"|close to|well over|just (?:over|under)|upwards of|an? estimated|estimated|circa"
 )
+# a question for the bound itself: `What maximum fine`, `What is the most that`, not `Which most`
+_ASKS_BOUND = re.compile(
+    r"\b(?:maximum|minimum|limit|ceiling|cap|highest|lowest|(?:at|the) (?:most|least)|up to)\b",
+    re.IGNORECASE,
+)
 # words before a number that bound it: `at least `, `up to $`, not `at last `
 _BOUND_BEFORE = re.compile(rf"\b(?:{_BOUNDS})(?: the| an?)? [$€£¥]?$", re.IGNORECASE)
 # such words in an answer itself: `about 40`, `40 or more`, not `the man about town`
@@ -109,7 +114,7 @@ class RoleHolder(ItemFilter):
 
 class BoundedNumber(ItemFilter):
     """The article bounds the number or date that is the answer (`at least 40`, `up to $3m`), and
-    the question does not say who gave it.
+    the question neither says who gave it nor asks for the bound itself (`What maximum fine …?`).
 
     Other sources, or the same one a day later, give another number.
     """
@@ -123,7 +128,9 @@ class BoundedNumber(ItemFilter):
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop where words around or in the answer bound it; `detail` has them."""
         question, answer = item.question.question, item.question.answer
-        if not _NUMBER.search(answer.text) or _SOURCE.search(question):
+        if not _NUMBER.search(answer.text):
+            return drop_if(None)
+        if _SOURCE.search(question) or _ASKS_BOUND.search(question):
             return drop_if(None)
         text = item.article.text
         bound = (

@@ -1,5 +1,6 @@
 """Drop a question that a backend, given the article, answers differently."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import ClassVar, Literal
@@ -91,7 +92,7 @@ def agreement(answer: str, other_answer: str | None, answer_type: AnswerType) ->
     if other_answer is None:
         return 0.0
     if answer_type == "date":
-        return float(bool(_date(answer)) and _date(answer) == _date(other_answer))
+        return float(_is_same_date(_date(answer), _date(other_answer)))
     if answer_type == "entity":
         return float(is_same_name(answer, other_answer))
     return 0.0 if contradict(answer, other_answer) else _overlap(answer, other_answer)
@@ -110,6 +111,23 @@ def _overlap(answer: str, other_answer: str) -> float:
     )
     longer_count = max(answer_words.total(), other_words.total())
     return (answer_words & other_words).total() / longer_count if longer_count else 0.0
+
+
+def _is_same_date(date_words: tuple[str, ...], other_words: tuple[str, ...]) -> bool:
+    """Whether two dates are one, in words of `_date`; the year may stand in one of them alone.
+
+    A question often has the year, so that `30 June` and `30 June 2007` are the same answer to it.
+    """
+    shorter, longer = sorted((date_words, other_words), key=len)
+    extra_words = [word for word in longer if word not in shorter]
+    same_words = set(shorter) <= set(longer) and len(longer) - len(shorter) == len(extra_words)
+    has_month = any(word.startswith("month:") for word in shorter)
+    only_year = len(extra_words) == 1 and bool(_YEAR.fullmatch(extra_words[0]))
+    return bool(shorter) and same_words and (not extra_words or (has_month and only_year))
+
+
+# `2007`, not `30`
+_YEAR = re.compile(r"[12]\d{3}")
 
 
 def _date(text: str) -> tuple[str, ...]:

@@ -137,8 +137,8 @@ class AnswerCache:
             raise self._refusal(error) from error
 
     def _refusal(self, error: Exception) -> UserError:
-        hint = "move it away to begin anew, or bring a copy of it from elsewhere"
-        return UserError(f"the cache cannot be opened: {error}", where=self.path, hint=hint)
+        hint_text = "move it away to begin anew, or bring a copy of it from elsewhere"
+        return UserError(f"the cache cannot be opened: {error}", where=self.path, hint=hint_text)
 
 
 def _seal_of(key: bytes, text: bytes | None) -> str:

@@ -55,8 +55,8 @@ def load(path: Path, model: type[M], context: Mapping[str, Any] = MappingProxyTy
         near_name = did_you_mean(
             path.name, sorted(sibling.name for sibling in path.parent.glob("*.y*ml"))
         )
-        hint = f"did you mean {display_path(path.parent / near_name)}?" if near_name else None
-        raise UserError("no such file", where=display_path(path), hint=hint) from None
+        hint_text = f"did you mean {display_path(path.parent / near_name)}?" if near_name else None
+        raise UserError("no such file", where=display_path(path), hint=hint_text) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
     yaml_tree = _Tree(yaml_text, display_path(path))

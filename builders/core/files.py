@@ -127,9 +127,9 @@ def require_own_file(path: Path) -> None:
         is_own = False
     our_folders = (resource("templates"), resource("annotation/layouts"))
     if not is_own and not any(map(path.parent.resolve().is_relative_to, our_folders)):
-        hint = "put the file itself there"
+        hint_text = "put the file itself there"
         raise UserError(
-            "is a link that leads out of its folder", where=display_path(path), hint=hint
+            "is a link that leads out of its folder", where=display_path(path), hint=hint_text
         )
 
 

@@ -65,8 +65,8 @@ class RunInputs(dict[str, Source]):
 
     def __missing__(self, name: str) -> Source:
         names = ", ".join(self) or "none"
-        hint = f"name it under `inputs`, where there are {names}: {name}: {{licence: CC0-1.0}}"
-        raise UserError(f"no input {name!r}", where=self._recipe, hint=hint)
+        hint_text = f"name it under `inputs`, where there are {names}: {name}: {{licence: CC0-1.0}}"
+        raise UserError(f"no input {name!r}", where=self._recipe, hint=hint_text)
 
 
 @dataclass(frozen=True)

@@ -127,8 +127,10 @@ def _refuse_workbook(head: bytes, path: Path) -> None:
     if head.startswith(b"\xd0\xcf\x11\xe0") or (
         is_zip and any(name in head for name in (b"[Content_Types].xml", b"opendocument", b"xl/"))
     ):
-        hint = "in the program that wrote it, save the sheet as “CSV UTF-8”"
-        raise UserError("this is a workbook of a spreadsheet", where=display_path(path), hint=hint)
+        hint_text = "in the program that wrote it, save the sheet as “CSV UTF-8”"
+        raise UserError(
+            "this is a workbook of a spreadsheet", where=display_path(path), hint=hint_text
+        )
 
 
 # --- CSV ------------------------------------------------------------------------------------------

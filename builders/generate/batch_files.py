@@ -142,8 +142,12 @@ def _result(line: str, path: Path, line_number: int) -> tuple[str, Completion | 
         line_data: Any = json.loads(line)
         call_id = str(line_data["custom_id"])
     except (ValueError, KeyError, TypeError):
-        hint = "results of a batch are JSON lines with custom_id and response; is it cut short?"
-        raise UserError("no result of a batch", where=path, line=line_number, hint=hint) from None
+        hint_text = (
+            "results of a batch are JSON lines with custom_id and response; is it cut short?"
+        )
+        raise UserError(
+            "no result of a batch", where=path, line=line_number, hint=hint_text
+        ) from None
     response = line_data.get("response") or {}
     answer_body = response.get("body") if isinstance(response, dict) else None
     completion = parse_completion(answer_body)

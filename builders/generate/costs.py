@@ -141,16 +141,20 @@ class Terms:
             return
         if self.budget is not None:
             if cost is None:
-                hint = "give the price in a file for --prices, or take --yes instead of --budget"
-                raise UserError("a budget cannot be kept without a price", hint=hint)
+                hint_text = (
+                    "give the price in a file for --prices, or take --yes instead of --budget"
+                )
+                raise UserError("a budget cannot be kept without a price", hint=hint_text)
             if cost > self.budget:
                 say(f"  that is more than the budget: the run stops at {self.budget:,.2f} USD")
             return
         if self.agreed:
             return
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            hint = "agree with --yes, or with --budget USD, at which it stops; --limit 20 is a try"
-            raise UserError("this costs money, and nobody is there to agree", hint=hint)
+            hint_text = (
+                "agree with --yes, or with --budget USD, at which it stops; --limit 20 is a try"
+            )
+            raise UserError("this costs money, and nobody is there to agree", hint=hint_text)
         say("  go on? [y/N] ")
         if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
             raise UserError("not agreed; nothing was asked")
@@ -163,9 +167,11 @@ class Terms:
             self.answers += 1
             reserve = under_way * self.spent / self.answers
             if self.budget is not None and self.spent + reserve > self.budget:
-                hint = "what was answered is kept: the same command with a higher --budget goes on"
+                hint_text = (
+                    "what was answered is kept: the same command with a higher --budget goes on"
+                )
                 text = f"{self.spent:,.2f} USD are spent for {self.answers:,} answers"
-                raise UserError(f"the budget is reached: {text}", hint=hint)
+                raise UserError(f"the budget is reached: {text}", hint=hint_text)
 
 
 _terms: list[Terms] = []

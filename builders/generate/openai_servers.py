@@ -160,8 +160,8 @@ class OpenAI(Chat):
             self.key()
         needs_key = self.base_url.rstrip("/") == _VENDOR and not offline
         if needs_key and not os.environ.get(self.key_variable):
-            hint = f"export {self.key_variable}=…, or give the base_url of another server"
-            raise UserError(f"the variable {self.key_variable} holds no key", hint=hint)
+            hint_text = f"export {self.key_variable}=…, or give the base_url of another server"
+            raise UserError(f"the variable {self.key_variable} holds no key", hint=hint_text)
 
     def key(self) -> str | None:
         """Return the key if the user allowed it for this server; see `builders.core.keys`."""
@@ -272,8 +272,8 @@ class OpenAIBackend(p.PromptedModel):
             return completion.result(client.redact(completion.text), whole=shape is not None)
         message = f"HTTP {reply.status}: {client.words(reply)}"
         if reply.status in _NOT_ALLOWED:
-            hint = f"{self.settings.key_variable} has to hold a key that this server takes"
-            raise UserError(message, where=self._url, hint=hint)
+            hint_text = f"{self.settings.key_variable} has to hold a key that this server takes"
+            raise UserError(message, where=self._url, hint=hint_text)
         if strict or reply.status not in _PROMPT_ERRORS:
             raise UserError(message, where=self._url, hint=_HINT)
         return Result(None, "server_refused", message)

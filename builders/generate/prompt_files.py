@@ -148,12 +148,12 @@ class Prompts(Strict):
 
 def _no_slot(slot_name: str, known_slots: Sequence[str]) -> str:
     near_slot = did_you_mean(slot_name, known_slots)
-    hint = (
+    hint_text = (
         f"did you mean <{near_slot}>?"
         if near_slot
         else f"the slots are <{'>, <'.join(known_slots)}>"
     )
-    return f"no slot <{slot_name}>, {hint}"
+    return f"no slot <{slot_name}>, {hint_text}"
 
 
 def load_prompts(path: Path | None) -> Prompts:

@@ -232,8 +232,8 @@ class FirstAnswers:
         if len(self._seen) == 1:
             text = f"no answer is of use ({last_result.reason})"
         last_detail = last_result.detail or "it said nothing"
-        hint = "mend the model's settings or its prompts; nothing of this was kept"
-        raise UserError(f"{text}; the last one: {last_detail}", where=self.where, hint=hint)
+        hint_text = "mend the model's settings or its prompts; nothing of this was kept"
+        raise UserError(f"{text}; the last one: {last_detail}", where=self.where, hint=hint_text)
 
 
 def model_identity(**values: object) -> str:

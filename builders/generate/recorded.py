@@ -50,8 +50,10 @@ class Recording:
     def read(cls, path: Path) -> Self:
         """Read a file of recorded answers; `UserError` where a line is none."""
         if not path.is_file():
-            hint = "make it: factdrift record RECIPE"
-            raise UserError("there are no recorded answers", where=display_path(path), hint=hint)
+            hint_text = "make it: factdrift record RECIPE"
+            raise UserError(
+                "there are no recorded answers", where=display_path(path), hint=hint_text
+            )
         lines = b"".join(pieces(path)).splitlines() or [b""]
         header = _decode_line(lines[0], path, 1)
         try:
@@ -62,8 +64,10 @@ class Recording:
                 recipes=list(header.get("recipes") or ()),
             )
         except (KeyError, TypeError, ValueError):
-            hint = 'it begins with {"model": "…", "day": "2026-11-27"}; factdrift record writes it'
-            raise UserError("no head of a recording", where=path, line=1, hint=hint) from None
+            hint_text = (
+                'it begins with {"model": "…", "day": "2026-11-27"}; factdrift record writes it'
+            )
+            raise UserError("no head of a recording", where=path, line=1, hint=hint_text) from None
         for line_number, line in enumerate(lines[1:], 2):
             answer = _decode_line(line, path, line_number)
             answer_id, answer_text = answer.get("id"), answer.get("text")
@@ -95,8 +99,8 @@ def _decode_line(line: bytes, path: Path, line_number: int) -> Mapping[str, Any]
     except (ValueError, RecursionError):
         decoded = None
     if not isinstance(decoded, dict):
-        hint = "bring a whole copy of it, or record again: factdrift record RECIPE"
-        raise UserError("no JSON object", where=path, line=line_number, hint=hint)
+        hint_text = "bring a whole copy of it, or record again: factdrift record RECIPE"
+        raise UserError("no JSON object", where=path, line=line_number, hint=hint_text)
     return decoded
 
 
@@ -121,9 +125,9 @@ class Recorded(Chat):
         """Return the recording; `UserError` where it is another model's."""
         recording = Recording.read(self.recordings)
         if recording.model != self.model:
-            hint = "name that model in the recipe, or another file under `recordings`"
+            hint_text = "name that model in the recipe, or another file under `recordings`"
             text = f"these are answers of {recording.model}, the recipe names {self.model}"
-            raise UserError(text, where=display_path(self.recordings), hint=hint)
+            raise UserError(text, where=display_path(self.recordings), hint=hint_text)
         return recording
 
     def open(self, seed: int) -> "RecordedBackend":

@@ -68,8 +68,8 @@ def read_answers(folder: Path) -> AnswerFiles:
             if earlier_text != answer_text:
                 first_path, first_line = places[answer_id]
                 text = f"{answer_id} is answered again, otherwise than in {first_path.name}"
-                hint = f"leave one of the two: here, or line {first_line} of {first_path.name}"
-                raise UserError(text, where=display_path(path), line=line_number, hint=hint)
+                hint_text = f"leave one of the two: here, or line {first_line} of {first_path.name}"
+                raise UserError(text, where=display_path(path), line=line_number, hint=hint_text)
             if answer_id not in requested and answer_id not in found_files.answers:
                 found_files.unknown.append(answer_id)
             found_files.answers[answer_id] = answer_text
@@ -86,14 +86,14 @@ def _request_ids(path: Path) -> Iterator[str]:
 
 def _answers_of(path: Path) -> Iterator[tuple[int, str, str]]:
     """The line, id and text of each answer in a file."""
-    hint = 'an answer is {"id": "…", "text": "…"}, or a line of a batch\'s results'
+    hint_text = 'an answer is {"id": "…", "text": "…"}, or a line of a batch\'s results'
     for entry in json_entries(path, json.loads):
         if isinstance(entry, BrokenEntry):
             text = f"{entry.reason}: {entry.detail}" if entry.detail else entry.reason
-            raise UserError(text, where=display_path(path), line=entry.line, hint=hint)
+            raise UserError(text, where=display_path(path), line=entry.line, hint=hint_text)
         answer = _answer(entry.value)
         if answer is None:
-            raise UserError("no answer", where=display_path(path), line=entry.line, hint=hint)
+            raise UserError("no answer", where=display_path(path), line=entry.line, hint=hint_text)
         yield entry.line, *answer
 
 

@@ -93,9 +93,9 @@ def _recipe(
     recipe_copy = manifest.locate_file(release_folder, RECIPE)
     recipe_text = recipe_copy.read_text("utf-8")
     if text_sha256(recipe_text) != original_manifest.recipe_sha256:
-        hint = "the release was changed: factdrift verify says what else"
+        hint_text = "the release was changed: factdrift verify says what else"
         raise UserError(
-            "is not the recipe of its manifest", where=display_path(recipe_copy), hint=hint
+            "is not the recipe of its manifest", where=display_path(recipe_copy), hint=hint_text
         )
     for recipe_path in recipes():
         if recipe_path.read_text("utf-8") == recipe_text:
@@ -139,8 +139,8 @@ def _inputs(
         error_text = "\n  ".join(
             ["the release was made of inputs that are not here:", *missing_inputs]
         )
-        hint = "give each: --input NAME=PATH, or PATH@DAY where its name does not say its day"
-        raise UserError(error_text, hint=hint)
+        hint_text = "give each: --input NAME=PATH, or PATH@DAY where its name does not say its day"
+        raise UserError(error_text, hint=hint_text)
     if wrong_inputs := _wrong(
         original_manifest, find_inputs(recipe, recipe_path, given_inputs, None, workspace)
     ):

@@ -187,8 +187,8 @@ def announce(plan: RunPlan, models: Sequence[CachedModel], terms: Terms, say: Sa
     if all(use.settings.backend == "batch" for use in plan.uses):
         # files of calls cost nothing; who sends them agrees
         if terms.budget is not None and cost_left is not None and cost_left > terms.budget:
-            hint = "ask for fewer rows, or give a higher --budget"
-            raise UserError(f"the batches would cost {money(cost_left)}", hint=hint)
+            hint_text = "ask for fewer rows, or give a higher --budget"
+            raise UserError(f"the batches would cost {money(cost_left)}", hint=hint_text)
         return
     terms.agree(cost_left, _is_free(plan, terms), say)
 

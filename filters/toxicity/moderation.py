@@ -73,8 +73,8 @@ class Moderation(Strict):
         key_given = "key_variable" in self.model_fields_set
         key = key_for(self.key_variable, address, required=key_given)
         if not key and self.base_url.rstrip("/") == _VENDOR:
-            hint = f"export {self.key_variable}=…, or give the base_url of another endpoint"
-            raise UserError(f"the variable {self.key_variable} holds no key", hint=hint)
+            hint_text = f"export {self.key_variable}=…, or give the base_url of another endpoint"
+            raise UserError(f"the variable {self.key_variable} holds no key", hint=hint_text)
         return _RunningEndpoint(self, address, key, cache).score
 
 
@@ -85,8 +85,8 @@ class _RunningEndpoint:
         self._settings, self._address = settings, address
         self._cache = AnswerCache(folder / "moderation.sqlite" if folder else None, "scores")
         policy = RetryPolicy(settings.timeout, settings.attempts, settings.backoff, _LONGEST_WAIT)
-        hint = "what it has scored is kept; run again to go on"
-        self._client = JsonClient(address, policy, key=key, hint=hint)
+        hint_text = "what it has scored is kept; run again to go on"
+        self._client = JsonClient(address, policy, key=key, hint=hint_text)
 
     def score(self, texts: Sequence[str]) -> Sequence[ToxicityScores]:
         """Scores of each text; each different text is asked for once, ever."""
@@ -119,9 +119,9 @@ class _RunningEndpoint:
         def read(reply: Reply, attempt: int) -> list[dict[str, float]]:
             if reply.status != 200:
                 words = f"status {reply.status} {self._client.words(reply)}".rstrip()
-                hint = f"check the key in ${self._settings.key_variable}, and `model`"
+                hint_text = f"check the key in ${self._settings.key_variable}, and `model`"
                 text = f"the moderation endpoint refuses the call: {words}"
-                raise UserError(text, where=self._address, hint=hint)
+                raise UserError(text, where=self._address, hint=hint_text)
             try:
                 results = msgspec.json.decode(reply.body, type=_Reply).results
             except (msgspec.DecodeError, UnicodeDecodeError):

@@ -44,6 +44,14 @@ _CONTEXT = re.compile(
     r"|\b(?:who else|that year|that night|at the time"
     r"|(?:died|from|was|were|happened|live|work) there(?! in [A-Z]))\b"
 )
+# `this plan`, `the other plan`, `the report`, which no name in the question stands for
+_POINTS_AT_NOTHING = re.compile(
+    r"^(?:(?!the\b)|the (?:other|previous|above|following|latter|report)\b)"
+)
+# `did the company …`
+_ASKED_ABOUT = re.compile(r"\b(?:did|does|do|has|have|had|was|were|is|are|will|would) $")
+# `the suspect arrested after …`, `the court system`, `of the vote did …`, not `the suspect in …`
+_SAID_WHICH = re.compile(r" (?!(?:in|at|on|for|with|during|after|before|as|when)\b)[a-z]")
 _SAME = re.compile(r"\bthe same\b(?!-)")
 # What the question itself compares: `two clubs share the same …`, `the same mass as Venus`, but
 # not `the same day as Nokia's chief`, which no one knows without the day.
@@ -128,6 +136,25 @@ def outside_reference(question: str, *, relative: bool) -> tuple[str | None, str
         dated_text = _TITLE_OF_TIME.sub("Title", unquoted_text)
         reference_kinds.append((date_pattern("relative"), dated_text, "relative_day"))
     for reference_pattern, searched_text, reason in reference_kinds:
-        if reference := reference_pattern.search(searched_text):
+        for reference in reference_pattern.finditer(searched_text):
+            if reference_pattern is _CONTEXT and _is_named(searched_text, reference):
+                continue
             return reason, reference[0]
     return None, None
+
+
+def _is_named(question: str, reference: re.Match[str]) -> bool:
+    """Whether a question names what a definite noun in it may stand for.
+
+    `under the city's settlement` stands for a city that the question names before it; where it is
+    named behind, the noun has words that say which one it is (`the suspect arrested in Boston`).
+    """
+    if _POINTS_AT_NOTHING.match(reference[0]):
+        return False
+    text_before = question[: reference.start()]
+    if _NAME.search(text_before):
+        return True
+    if _ASKED_ABOUT.search(text_before):
+        return False
+    text_behind = question[reference.end() :]
+    return bool(_SAID_WHICH.match(text_behind) and _NAME.search(text_behind))
