@@ -237,9 +237,9 @@ def load_batch_manifest(batch_folder: Path) -> BatchManifest:
     try:
         return MANIFESTS.validate_json(manifest_path.read_bytes())
     except OSError as error:
-        hint = "is this the folder of a batch, hits/<layout>/<number>?"
+        hint_text = "is this the folder of a batch, hits/<layout>/<number>?"
         raise UserError(
-            f"cannot be read: {error.strerror}", where=display_path(manifest_path), hint=hint
+            f"cannot be read: {error.strerror}", where=display_path(manifest_path), hint=hint_text
         ) from None
     except ValidationError as error:
         first_mistake = error.errors(include_url=False, include_input=False)[0]

@@ -123,12 +123,16 @@ def _open_release(
     config_names = [release_config.name for release_config in release_manifest.configs]
     chosen_config = release_manifest.config(config_name or (config_names or [""])[0])
     if chosen_config is None:
-        hint = near_hint(config_name, config_names)
-        raise UserError(f"no config {config_name!r}", where=display_path(release_folder), hint=hint)
+        hint_text = near_hint(config_name, config_names)
+        raise UserError(
+            f"no config {config_name!r}", where=display_path(release_folder), hint=hint_text
+        )
     chosen_splits = [split for split in chosen_config.splits if split_name in (None, split.name)]
     if not chosen_splits:
-        hint = near_hint(split_name, [split.name for split in chosen_config.splits])
-        raise UserError(f"no split {split_name!r}", where=display_path(release_folder), hint=hint)
+        hint_text = near_hint(split_name, [split.name for split in chosen_config.splits])
+        raise UserError(
+            f"no split {split_name!r}", where=display_path(release_folder), hint=hint_text
+        )
     return DatasetRows(
         name=f"{release_manifest.dataset} {release_manifest.version}",
         sha256=file_sha256(release_folder / manifest.FILE),
@@ -146,7 +150,7 @@ def _newest_release(dataset_name: str, releases: Path) -> Path:
     recipe_path = resource("builders/recipes") / f"{dataset_name}.yaml"
     if is_name and recipe_path.is_file():
         gold_option = " --gold judgments" if "GOLD=" in recipe_path.read_text("utf-8") else ""
-        hint = f"factdrift release {dataset_name}{gold_option} makes it"
+        hint_text = f"factdrift release {dataset_name}{gold_option} makes it"
     else:
         release_names = (
             sorted(release_folder.name for release_folder in releases.iterdir())
@@ -154,12 +158,12 @@ def _newest_release(dataset_name: str, releases: Path) -> Path:
             else []
         )
         nearest_name = did_you_mean(dataset_name, release_names)
-        hint = (
+        hint_text = (
             f"did you mean {nearest_name}?"
             if nearest_name
             else "give a release folder, a Parquet or JSONL file"
         )
-    raise UserError(f"no dataset {dataset_name!r} in {display_path(releases)}", hint=hint)
+    raise UserError(f"no dataset {dataset_name!r} in {display_path(releases)}", hint=hint_text)
 
 
 def _is_parquet(file_path: Path) -> bool:
@@ -290,5 +294,5 @@ def require_columns(dataset: DatasetRows, needed_columns: Sequence[str]) -> None
     """`UserError` where the dataset is known not to have a column."""
     for column_name in needed_columns:
         if dataset.columns is not None and column_name not in dataset.columns:
-            hint = near_hint(column_name, dataset.columns).replace("there are", "it has")
-            raise UserError(f"{dataset.name} has no column {column_name!r}", hint=hint)
+            hint_text = near_hint(column_name, dataset.columns).replace("there are", "it has")
+            raise UserError(f"{dataset.name} has no column {column_name!r}", hint=hint_text)

@@ -70,8 +70,8 @@ def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
     config_name = order.config or (None if Path(dataset_source).is_file() else layout.config)
     dataset = open_dataset(dataset_source, order.releases, config=config_name, split=order.split)
     if order.until is None and any(field.join == "search" for field in layout.fields.values()):
-        hint = "--until YYYY-MM-DD (make: UNTIL=), a day before the first article of the rows"
-        raise UserError(f"the layout {name} searches news up to a day: give it", hint=hint)
+        hint_text = "--until YYYY-MM-DD (make: UNTIL=), a day before the first article of the rows"
+        raise UserError(f"the layout {name} searches news up to a day: give it", hint=hint_text)
     page_table = order.pages or dataset.sibling("pages")
     sources = TextSources(order.news, page_table, order.until, Workspace(order.build, order.say))
     layout_hits = order.out / name
@@ -100,17 +100,19 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
         raise UserError(f"the layout {name} has no expert's checks: its rule is {layout.rule.by}")
     if not compared_answers(layout):
         checks_file = display_path(order.judgments / name / CHECKS)
-        hint = f"write accept or reject into {checks_file}"
-        raise UserError(f"the layout {name} compares no answers with an expert's", hint=hint)
+        hint_text = f"write accept or reject into {checks_file}"
+        raise UserError(f"the layout {name} compares no answers with an expert's", hint=hint_text)
     layout_hits = order.out / name
     with disk_errors(layout_hits), locked(layout_hits):
         items_by_dataset, rows_by_dataset = _items_to_check(
             layout, order.judgments / name, layout_hits
         )
         if not items_by_dataset:
-            hint = "read the workers' results first: factdrift judgments results.jsonl"
+            hint_text = "read the workers' results first: factdrift judgments results.jsonl"
             judgments_folder = display_path(order.judgments)
-            raise UserError("nothing for an expert to check", where=judgments_folder, hint=hint)
+            raise UserError(
+                "nothing for an expert to check", where=judgments_folder, hint=hint_text
+            )
         written_batches = []
         for dataset_name, items_by_id in sorted(items_by_dataset.items()):
             expert_items = [items_by_id[item_id] for item_id in sorted(items_by_id)]
@@ -264,8 +266,8 @@ def _write_next(
         if fits_alone([selected_item])
     ]
     if not fitting_places:
-        hint = "--platform static takes items of any size"
-        raise UserError(f"every item is too large for {order.platform}", hint=hint)
+        hint_text = "--platform static takes items of any size"
+        raise UserError(f"every item is too large for {order.platform}", hint=hint_text)
     too_large = len(selection.items) - len(fitting_places)
     batch_counts = {
         **selection.counts,
@@ -381,8 +383,8 @@ def _ledger(order: BatchOrder, layout_hits: Path) -> Ledger:
         raise UserError("--open and --again exclude each other", hint="give one of them")
     sent_rows = sent_ledger(layout_hits).rows
     if not sent_rows:
-        hint = "without --open a first batch is made"
-        raise UserError("nothing was sent yet", where=display_path(layout_hits), hint=hint)
+        hint_text = "without --open a first batch is made"
+        raise UserError("nothing was sent yet", where=display_path(layout_hits), hint=hint_text)
     gold_path, name = order.judgments / layout_hits.name / FILE, layout_hits.name
     try:
         gold_rows = [*read_gold([gold_path], name)] if gold_path.is_file() else []

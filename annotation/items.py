@@ -91,8 +91,8 @@ class TextSources:
         import pyarrow.dataset as ds
 
         if self.pages is None:
-            hint = "give --pages: the folder data/pages of a release of timeqa that holds text"
-            raise UserError("this layout shows pages", hint=hint)
+            hint_text = "give --pages: the folder data/pages of a release of timeqa that holds text"
+            raise UserError("this layout shows pages", hint=hint_text)
         pages_path = self.pages / "pages.parquet"
         if not pages_path.is_file():
             pages_path = self.pages
@@ -228,8 +228,8 @@ def _no_row_error(dataset: DatasetRows, row_counts: Mapping[str, int]) -> UserEr
     reason_counts = ", ".join(f"{reason}: {count}" for reason, count in row_counts.items() if count)
     again_hint = "--open sends once more what is not decided, --again everything"
     was_sent = row_counts.get("sent_before") or row_counts.get("same_item")
-    hint = again_hint if was_sent else None
-    return UserError(f"no row of {dataset.name} can be sent ({reason_counts})", hint=hint)
+    hint_text = again_hint if was_sent else None
+    return UserError(f"no row of {dataset.name} can be sent ({reason_counts})", hint=hint_text)
 
 
 def _items_at(

@@ -402,10 +402,10 @@ class Layout(Strict):
                 and named_field not in earlier_answers
             ):
                 nearest_name = did_you_mean(named_field, [*self.fields, *earlier_answers])
-                hint = f", did you mean {nearest_name!r}?" if nearest_name else ""
+                hint_text = f", did you mean {nearest_name!r}?" if nearest_name else ""
                 # the options of the check are told at `check`, where they are written
                 option_key = option_name if option_name in _NAMING_OPTIONS else "check"
-                yield (*place, option_key), f"no field {named_field!r}{hint}"
+                yield (*place, option_key), f"no field {named_field!r}{hint_text}"
 
     def _needs_mistakes(self, place: Loc, answer: LayoutAnswer) -> Iterator[Mistake]:
         """Fields that `needs` of the answer or of a choice names and that do not exist."""
@@ -553,8 +553,8 @@ def load_layout(name: str | Path) -> Layout:
     if not (layout_folder / "layout.yaml").is_file():
         layout_folder = Path(name)
     if not (layout_folder / "layout.yaml").is_file():
-        hint = near_hint(str(name), layout_names())
-        raise UserError(f"no layout {str(name)!r} in {display_path(FOLDER)}", hint=hint)
+        hint_text = near_hint(str(name), layout_names())
+        raise UserError(f"no layout {str(name)!r} in {display_path(FOLDER)}", hint=hint_text)
     require_own_file(layout_folder / "layout.yaml")
     layout = load(layout_folder / "layout.yaml", Layout).with_folder(layout_folder.resolve())
     if not (layout_folder / "task.html.j2").is_file():

@@ -99,8 +99,8 @@ class Batches:
                 text = f"the same batch as {display_path(first_folder)}"
                 raise UserError(text, where=display_path(folder), hint="remove the copy")
         if not self.places:
-            hint = "make one with `factdrift hits`, or name their folder with --hits"
-            raise UserError("no batches here", where=display_path(self.root), hint=hint)
+            hint_text = "make one with `factdrift hits`, or name their folder with --hits"
+            raise UserError("no batches here", where=display_path(self.root), hint=hint_text)
 
     def get(self, batch_id: str) -> HitBatch | None:
         if batch_id in self.places and batch_id not in self._read:
@@ -283,10 +283,10 @@ def read_salt(hits_folder: Path) -> bytes:
     `UserError`: it is too short, or cannot be read or written.
     """
     salt_source, salt = VARIABLE, os.environ.get(VARIABLE, "").encode()
-    hint = f"give at least {_SHORTEST_SALT} characters that nobody can guess"
+    hint_text = f"give at least {_SHORTEST_SALT} characters that nobody can guess"
     if not salt:
         salt_path = hits_folder / SALT
-        salt_source, hint = (
+        salt_source, hint_text = (
             display_path(salt_path),
             f"delete it and import all results anew, or set {VARIABLE}",
         )
@@ -297,7 +297,7 @@ def read_salt(hits_folder: Path) -> bytes:
                 salt_path.write_text(f"{secrets.token_hex(32)}\n", "utf-8")
             salt = salt_path.read_bytes().strip()
     if len(salt) < _SHORTEST_SALT:
-        raise UserError("too short for a salt", where=salt_source, hint=hint)
+        raise UserError("too short for a salt", where=salt_source, hint=hint_text)
     return salt
 
 
@@ -310,8 +310,8 @@ def check_salt(salt: bytes, judgments_folder: Path) -> None:
     salt_hash = hash_id(salt, "check", "", "salt")
     if check_path.is_file() and check_path.read_text("utf-8").strip() != salt_hash:
         text = "the judgments here were made with another salt"
-        hint = f"set {VARIABLE}, or bring back hits/{SALT}, as it was when they were imported"
-        raise UserError(text, where=display_path(judgments_folder), hint=hint)
+        hint_text = f"set {VARIABLE}, or bring back hits/{SALT}, as it was when they were imported"
+        raise UserError(text, where=display_path(judgments_folder), hint=hint_text)
     if not check_path.is_file():
         check_path.write_text(salt_hash + "\n", "utf-8")
 

@@ -42,8 +42,10 @@ class Delivery:
             if option_name not in accepted_options
         ]
         if ignored_options:
-            hint = f"it takes {', '.join(map(_option, accepted_options)) or 'none of these'}"
-            raise UserError(f"{platform_name} cannot use {', '.join(ignored_options)}", hint=hint)
+            hint_text = f"it takes {', '.join(map(_option, accepted_options)) or 'none of these'}"
+            raise UserError(
+                f"{platform_name} cannot use {', '.join(ignored_options)}", hint=hint_text
+            )
 
     def root(self) -> str:
         """The address of the pages, with a slash at its end."""
@@ -67,8 +69,8 @@ def web_address(given_address: str | None) -> str | None:
         text = "an address with a user or password, which everybody who opens the page would see"
         raise UserError(text, where=without_credentials(given_address), hint="leave them out")
     if mark := _MARKS_OF_PAGES.search(address.url):
-        where, hint = without_credentials(given_address), f"write %{ord(mark[0]):02X}"
-        raise UserError(f"an address with {mark[0]!r} in it", where=where, hint=hint)
+        where, hint_text = without_credentials(given_address), f"write %{ord(mark[0]):02X}"
+        raise UserError(f"an address with {mark[0]!r} in it", where=where, hint=hint_text)
     return given_address
 
 

@@ -177,11 +177,11 @@ def render_task(layout: Layout) -> Markup:
         answer_name for answer_name in required_answers if answer_name not in task_places.placed
     ]
     if missing_answers:
-        hint = f"add {{{{ answer({missing_answers[0]!r}) }}}}"
+        hint_text = f"add {{{{ answer({missing_answers[0]!r}) }}}}"
         raise UserError(
             f"nowhere asked: {', '.join(missing_answers)}",
             where=display_path(template_path),
-            hint=hint,
+            hint=hint_text,
         )
     try:
         task_html, placed_answers = checked_markup(task_html)
@@ -190,8 +190,8 @@ def render_task(layout: Layout) -> Markup:
         line_number = _line_with(template_path, sought_text)
         raise UserError(mistake_text, where=display_path(template_path), line=line_number) from None
     if sorted(placed_answers) != sorted(task_places.placed):
-        hint = "place them with {{ answer(…) }}"
-        raise UserError("answers placed by hand", where=display_path(template_path), hint=hint)
+        hint_text = "place them with {{ answer(…) }}"
+        raise UserError("answers placed by hand", where=display_path(template_path), hint=hint_text)
     return Markup(task_html.replace("${", "&#36;{"))  # noqa: S704 - a template of ours, autoescaped
 
 

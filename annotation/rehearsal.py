@@ -33,6 +33,8 @@ from factdrift.builders.wmt.passages import passage_texts, printable_id
 Fields = Mapping[str, Any]
 _OLD = re.compile(r"(?:19|20)[0-9]{2}|has been|was born")
 """What is no news of the day."""
+_LONGEST_CLOZE = 270
+"""The layout takes questions of 300 characters, and a draft is asked about as it stands."""
 _NAME = re.compile(r"[A-Z][\w'-]*(?: (?:of |the |and )?[A-Z][\w'-]*)*")
 
 
@@ -43,8 +45,10 @@ def rehearse(hit_batch: Path, results: Path) -> int:
     """
     batch = read_batch(hit_batch)
     if batch.layout not in ANSWERS:
-        hint = f"it can answer {', '.join(ANSWERS)}"
-        raise UserError(f"no answers to the layout {batch.layout!r} are made up here", hint=hint)
+        hint_text = f"it can answer {', '.join(ANSWERS)}"
+        raise UserError(
+            f"no answers to the layout {batch.layout!r} are made up here", hint=hint_text
+        )
     layout = load_layout(str(hit_batch / "layout"))
     lines = []
     for hit, number in product(batch.hits, range(1, layout.assignments + 1)):
@@ -145,8 +149,9 @@ def _question(item_fields: Fields) -> dict[str, Any]:
         lines = _stating_lines(article, question, answer)
         if lines and lines[0].count(answer) == 1:
             cloze = dated(lines[0], item_fields["article_day"]).replace(answer, "[BLANK]", 1)
-            if cloze.count("[BLANK]") == 1 and "?" not in cloze:
-                return _marked(article, question, answer, question, cloze)
+            if cloze.count("[BLANK]") == 1 and "?" not in cloze and len(cloze) <= _LONGEST_CLOZE:
+                edited = question if question.endswith("?") else f"What fills the gap in “{cloze}”?"
+                return _marked(article, question, answer, edited, cloze)
     return {"question": "none"}
 
 
@@ -215,10 +220,10 @@ def _searched(says: str) -> dict[str, str]:
 
 
 def _select(item_fields: Fields) -> dict[str, Any]:
-    careful_answer = _careful().get(_headline(item_fields), {})
-    if careful_answer and "easy" not in careful_answer:
+    careful_answer = _careful().get(_headline(item_fields))
+    if careful_answer is not None and "easy" not in careful_answer:
         return {"newness": "special"}
-    easy = careful_answer.get("easy") or {"sentence": 1}
+    easy = (careful_answer or {}).get("easy") or {"sentence": 1}
     word, alone = easy.get("word"), easy.get("alone")
     sentence = item_fields["sentences"][easy["sentence"]]
     offered = [

@@ -108,9 +108,9 @@ def render_template(template_path: Path, template_values: Mapping[str, Any]) -> 
         raise UserError(_shortened(error.message or ""), where=where, line=error.lineno) from None
     except _RefusedError as error:
         message_text, line_number = error.args
-        hint = "a layout places fields and answers, with loops and conditions over them"
+        hint_text = "a layout places fields and answers, with loops and conditions over them"
         refused_line = line_number or _line_of(error, template_path)
-        raise UserError(message_text, where=where, line=refused_line, hint=hint) from None
+        raise UserError(message_text, where=where, line=refused_line, hint=hint_text) from None
     except RecursionError:
         raise UserError("is nested too deep", where=where) from None
     except (

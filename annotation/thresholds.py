@@ -174,8 +174,8 @@ def _texts_of_drawn_rows(
     for rows_by_band in bands_by_attribute.values():
         drawn_ids.update(*rows_by_band.values())
     if not drawn_ids:
-        hint = "a recipe with the filter `toxicity` keeps its scores"
-        raise UserError(f"no row of {dataset.name} has a score", hint=hint)
+        hint_text = "a recipe with the filter `toxicity` keeps its scores"
+        raise UserError(f"no row of {dataset.name} has a score", hint=hint_text)
     scored_rows = _scored_rows(dataset, release_folder)
     return {row_id: shown_text for row_id, _, shown_text in scored_rows if row_id in drawn_ids}
 

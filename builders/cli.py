@@ -20,9 +20,10 @@ from factdrift.builders.core.files import is_pipe, refusal, resource
 from factdrift.builders.core.inputs import INPUTS, with_inputs, without_day, words
 from factdrift.builders.core.progress import echo, say
 from factdrift.scoring import commands as scoring
-from factdrift.scoring.export import FormatName
+from factdrift.scoring.export import FormatName, IdForm
 
 if TYPE_CHECKING:
+    from factdrift.builders.generate.prompts import ModelSettings
     from factdrift.builders.wikidata.finish import MinedTables
     from factdrift.builders.wikidata.mine import DumpReader
     from factdrift.builders.wikidata.reader import Share
@@ -131,6 +132,42 @@ def release(
         int | None,
         Option(min=1, help="Generated questions at most: a few to look at before the whole."),
     ] = None,
+    model: Annotated[
+        str | None,
+        Option(help="The model that writes the questions and judges them: a name, or a folder."),
+    ] = None,
+    backend: Annotated[
+        str,
+        Option(
+            help="Where the model is: openai (any server of this protocol), batch (files for it), "
+            "transformers (this machine), or a package's."
+        ),
+    ] = "openai",
+    base_url: Annotated[
+        str | None,
+        Option(help="The server's address, up to /v1: http://localhost:11434/v1 for Ollama."),
+    ] = None,
+    key_variable: Annotated[
+        str | None,
+        Option(help="Environment variable with the server's key.", show_default="OPENAI_API_KEY"),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        Option(min=1, help="Rows that the model is to write, of all splits together."),
+    ] = None,
+    concurrency: Annotated[
+        int | None, Option(min=1, max=256, help="Calls of the server at a time.", show_default="4")
+    ] = None,
+    budget: Annotated[
+        float | None, Option(min=0, metavar="USD", help="Stop before the calls cost more.")
+    ] = None,
+    yes: Annotated[
+        bool, Option("--yes", help="Agree to what it will cost; nobody is asked.")
+    ] = False,
+    prices: Annotated[
+        Path | None,
+        Option(help="A file of prices like builders/generate/prices.yaml, before the project's."),
+    ] = None,
     out: Annotated[Path, Option(help="Where releases go.")] = Path("releases"),
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
@@ -145,13 +182,23 @@ def release(
     memory: Memory = "4GB",
 ) -> None:
     """Build recipes into versioned releases."""
+    from factdrift.builders.generate.costs import Prices, Terms
     from factdrift.builders.release.release import ReleaseOptions, release_all
 
+    model_values = {
+        "model": model,
+        "base_url": base_url,
+        "key_variable": key_variable,
+        "concurrency": concurrency,
+    }
     release_options = ReleaseOptions(
         given=given,
         snapshot=snapshot,
         version=version,
         limit=limit,
+        rows=rows,
+        model=_named_model(backend, model_values),
+        terms=Terms(Prices.read(prices), budget, yes),
         out=out,
         build=build,
         templates=templates,
@@ -160,6 +207,69 @@ def release(
         memory=memory,
     )
     release_all(recipe or [], release_options)
+
+
+def _named_model(backend: str, values: Mapping[str, object]) -> "ModelSettings | None":
+    """Return the model that the options name, and allow its key to go to its server."""
+    from factdrift.builders.core import keys
+    from factdrift.builders.release.release import named_model
+
+    own_values = {name: value for name, value in values.items() if value is not None}
+    if "model" not in own_values:
+        if own_values:
+            option = next(iter(own_values)).replace("_", "-")
+            raise UserError(f"--{option} is about a model", hint="name it: --model NAME")
+        return None
+    if "base_url" in own_values and "key_variable" in own_values:
+        # the user typed both
+        keys.grant(str(own_values["key_variable"]), str(own_values["base_url"]))
+    return named_model(backend, own_values)
+
+
+@command()
+@with_inputs
+def record(
+    recipe: Annotated[list[str], Argument(help="Recipes by name or path, of one recorded model.")],
+    *,
+    given: Mapping[str, list[str]],
+    folder: Annotated[
+        Path, Option(help="For requests.jsonl, and for the files of answers (*.jsonl) beside it.")
+    ] = Path("recording"),
+    text: Annotated[
+        bool, Option("--text", help="Write the prompts as texts, too: a file an article.")
+    ] = False,
+    day: Annotated[
+        str | None,
+        Option(metavar="YYYY-MM-DD", help="Day of the answers.", show_default="today"),
+    ] = None,
+    limit: Annotated[
+        int | None, Option(min=1, help="The prompts of so many questions, for a beginning.")
+    ] = None,
+    prune: Annotated[
+        bool, Option("--prune", help="Remove answers that no prompt of these recipes asks for.")
+    ] = False,
+    snapshot: Snapshot = None,
+    build: Build = Path("build"),
+    templates: Templates = TEMPLATES,
+    jobs: Jobs = 2,
+    memory: Memory = "4GB",
+) -> None:
+    """Record a model's answers to the prompts of recipes, so that they need no model.
+
+    Each run takes the answers that lie in the folder, and writes the prompts that wait for one.
+    """
+    from factdrift.builders.release.record import RecordOptions
+    from factdrift.builders.release.record import record as record_answers
+    from factdrift.builders.release.release import ReleaseOptions
+    from factdrift.builders.wikidata.shards import snapshot_day
+
+    release_options = ReleaseOptions(
+        given, snapshot, build, templates, jobs=jobs, memory=memory, limit=limit
+    )
+    record_options = RecordOptions(
+        folder, texts=text, day=snapshot_day([], day) if day else None, prune=prune
+    )
+    record_answers(recipe, record_options, release_options)
 
 
 @command()
@@ -364,8 +474,8 @@ def _reading(
     """Return the reader of a dump on Spark, which must be reachable; None for processes."""
     if engine == "duckdb":
         if shards:
-            hint = "give --engine spark, too; --shard I/N reads one share without Spark"
-            raise UserError("--shards is for the tasks of a Spark", hint=hint)
+            hint_text = "give --engine spark, too; --shard I/N reads one share without Spark"
+            raise UserError("--shards is for the tasks of a Spark", hint=hint_text)
         return None
     from factdrift.builders.core.engine import ready
     from factdrift.builders.wikidata.tasks import spark_reader
@@ -451,8 +561,10 @@ def verify(folder: Release) -> None:
     for sentence in task_code.sentences():
         echo(f"{folder}: {sentence}")
     if task_code.own:
-        hint = "it runs with all your rights when a harness reads tasks/: read it first"
-        raise UserError(f"{len(task_code.own)} file(s) of code of its own", where=folder, hint=hint)
+        hint_text = "it runs with all your rights when a harness reads tasks/: read it first"
+        raise UserError(
+            f"{len(task_code.own)} file(s) of code of its own", where=folder, hint=hint_text
+        )
 
 
 @command()
@@ -515,11 +627,14 @@ def export(
     passages: Annotated[
         Path | None, Option("--corpus", help="The text of news: a folder of corpus.")
     ] = None,
+    ids: Annotated[
+        IdForm, Option(help="streamingqa: original (eval-0, eval-1, …) or the ids of the rows.")
+    ] = "original",
 ) -> None:
     """Write a release as the files of an original dataset, for the code that reads these."""
     from factdrift.scoring.export import export_release
 
-    export_release(folder, name, to, say, passages)
+    export_release(folder, name, to, say, passages, ids)
 
 
 @command()
@@ -642,8 +757,8 @@ def from_make(environment: Mapping[str, str]) -> dict[str, dict[str, str | list[
     if wrong_names := sorted(variable_names - known_variables):
         near_name = did_you_mean(wrong_names[0], sorted(known_variables))
         input_names = ", ".join(f"{variable_name.upper()}=" for variable_name in INPUTS)
-        hint = f"did you mean {near_name}=?" if near_name else f"inputs are {input_names}"
-        raise UserError(f"no command knows the variable {wrong_names[0]}=", hint=hint)
+        hint_text = f"did you mean {near_name}=?" if near_name else f"inputs are {input_names}"
+        raise UserError(f"no command knows the variable {wrong_names[0]}=", hint=hint_text)
     return options_by_command
 
 
@@ -670,8 +785,8 @@ def main() -> None:
             if damage := _damage_of_releases(sys.argv[1:]):
                 _end(damage)
             raise
-        hint = "make room, or name another place; the same command goes on from here"
-        _end(UserError(reason, where=getattr(error, "filename", None), hint=hint))
+        hint_text = "make room, or name another place; the same command goes on from here"
+        _end(UserError(reason, where=getattr(error, "filename", None), hint=hint_text))
     except SystemExit as end:  # Typer catches Ctrl-C and exits
         if end.code == _INTERRUPTED_STATUS:
             raise KeyboardInterrupt from None
@@ -690,8 +805,8 @@ def _damage_of_releases(words: Sequence[str]) -> UserError | None:
     for word in words:
         folder = Path(word.partition("=")[2] if word.startswith("--") else word)
         if os.path.lexists(folder / manifest.FILE) and (problems := verify_release(folder)):
-            hint = "factdrift verify says all that is wrong; bring a whole copy of the release"
-            return UserError(f"the release is damaged: {problems[0]}", where=folder, hint=hint)
+            hint_text = "factdrift verify says all that is wrong; bring a whole copy of the release"
+            return UserError(f"the release is damaged: {problems[0]}", where=folder, hint=hint_text)
     return None
 
 

@@ -16,7 +16,11 @@ from factdrift.builders.core.extensions import ExtensionPoint, OpenUnion
 from factdrift.filters.base import Filter
 from factdrift.filters.duplicate_question import DuplicateQuestion
 from factdrift.filters.entity_required import EntityRequired
-from factdrift.filters.lm_judge import LMJudge
+from factdrift.filters.fact_check import FactCheck
+from factdrift.filters.guess import Guess
+from factdrift.filters.known_before import KnownBefore
+from factdrift.filters.lm_judge import LMJudge, NewsAndUnique
+from factdrift.filters.news_wording import BlankQuestion, BoundedNumber, RoleHolder
 from factdrift.filters.round_trip import RoundTrip
 from factdrift.filters.search import SearchFinds
 from factdrift.filters.toxicity_filter import Toxicity
@@ -38,9 +42,16 @@ FILTERS: Mapping[str, type[Filter]] = {
     "context_reference": ContextReference,
     "pronoun_without_antecedent": PronounWithoutAntecedent,
     "boilerplate": Boilerplate,
+    "blank_question": BlankQuestion,
+    "role_holder": RoleHolder,
+    "bounded_number": BoundedNumber,
     "entity_required": EntityRequired,
     "duplicate_question": DuplicateQuestion,
+    "fact_check": FactCheck,
     "search": SearchFinds,
+    "known_before": KnownBefore,
+    "news_and_unique": NewsAndUnique,
+    "guess": Guess,
     "round_trip": RoundTrip,
     "lm_judge": LMJudge,
     "toxicity": Toxicity,

@@ -14,6 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.backends import AnyModel, CachedModel
+from factdrift.builders.generate.fact_check import AnswerFacts
+from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import Article, Question
 from factdrift.filters.toxicity.scores import ToxicityScores
@@ -38,12 +40,16 @@ class FilterVerdict:
     scores: Annotated[
         ToxicityScores | None, "of the toxicity filter, also where it keeps the item"
     ] = None
+    skipped: Annotated[bool, "kept without having been judged, for something lacks for it"] = False
+    aliases: Annotated[tuple[str, ...], "further names of the answer that the filter knows"] = ()
 
 
 Items = Sequence[QuestionItem]
 Verdicts = Sequence[FilterVerdict]
 KEEP = FilterVerdict(True, "")
 """The verdict that keeps an item and measures nothing."""
+SKIPPED = FilterVerdict(True, "", skipped=True)
+"""The verdict that keeps an item which could not be judged."""
 
 
 class AnsweringModel(Protocol):
@@ -70,6 +76,13 @@ class Search(Protocol):
         """Return the `k` best passages published on `until` or before, best first."""
 
 
+class FactSource(Protocol):
+    """What is known of answers; `builders.generate.fact_check.FactLookup` is one."""
+
+    def look_up(self, questions: Sequence[Question]) -> Sequence[AnswerFacts | None]:
+        """Return what timelines say about the answer of each question, None where nothing is."""
+
+
 class NameFinder(Protocol):
     """A finder of named entities, such as a spaCy pipeline."""
 
@@ -84,6 +97,7 @@ class FilterContext:
     answering: AnsweringModel | None = None
     search: Search | None = None
     names: NameFinder | None = None
+    facts: Annotated[FactSource | None, "timelines of a dump; not every recipe has one"] = None
     model: Annotated[Callable[[AnyModel], CachedModel] | None, "opens a language model, once"] = (
         None
     )
@@ -100,7 +114,7 @@ class FilterContext:
         return self.model(own_model) if self.model else None
 
 
-Need = Literal["answering", "search", "names", "model"]
+Need = Literal["answering", "search", "names", "model", "facts"]
 """The name of a resource that a filter may need: a field of `FilterContext`."""
 
 
@@ -122,9 +136,22 @@ class Filter(Strict, ABC):
     filter: str
     """Its name in the recipe, and the `step` of the rows that it drops."""
 
+    def resources(self) -> frozenset[Need]:
+        """Return what it cannot do without, with these parameters; by default its `needs`."""
+        return self.needs
+
+    def own_model(self) -> AnyModel | None:
+        """Return the language model that its parameters name: its `backend`, if it has one."""
+        backend = getattr(self, "backend", None)
+        return backend if isinstance(backend, ModelSettings) else None
+
     @abstractmethod
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
-        """Return one verdict for each item, in their order."""
+        """Return one verdict for each item, in their order.
+
+        An item whose answer of a model waits (`protocol.WAITING`) is kept: the run ends before
+        anything is released, and the filters after this one ask in the same round.
+        """
 
 
 class ItemFilter(Filter):
@@ -139,6 +166,31 @@ class ItemFilter(Filter):
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Return one verdict for each item, in their order."""
         return [self.verdict(item) for item in items]
+
+
+class ModelFilter(Filter):
+    """A filter that asks a language model about each question: by default the one that wrote it."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"model"})
+
+    backend: AnyModel | None = None
+
+    def open_model(self, context: FilterContext) -> CachedModel:
+        """Return the model; `UserError` where there is none."""
+        model = context.answering_model(self.backend)
+        if not isinstance(model, CachedModel):
+            raise missing_resource("model", "a language model", self.filter)
+        return model
+
+
+def queries_of(items: Items) -> list[Query]:
+    """Return each question with its article and answer, as a model is asked about it."""
+    queries = []
+    for item in items:
+        question = item.question
+        query = Query(item.article, question.question, question.draw.question_day, question.answer)
+        queries.append(query)
+    return queries
 
 
 def missing_resource(need: Need, description: str, filter_name: str) -> UserError:

@@ -1,16 +1,19 @@
 """Drop a question that a backend, given the article, answers differently."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from factdrift.builders.generate.backends import AnyModel
-from factdrift.builders.generate.protocol import Query, Result
+from factdrift.builders.generate.protocol import WAITING, Query, Result
 from factdrift.builders.rows import AnswerType
 from factdrift.builders.text.dates import MONTH_NUMBER, ORDINALS, WEEKDAYS
-from factdrift.builders.text.en.answers import bare_answer, numbers_in_digits
+from factdrift.builders.text.en.answers import numbers_in_digits
+from factdrift.builders.text.en.same_answer import contradict, is_same_name, plain_amounts
 from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, folded_tokens
 from factdrift.filters.base import (
+    KEEP,
     Filter,
     FilterContext,
     FilterVerdict,
@@ -60,6 +63,8 @@ class RoundTrip(Filter):
         return [self._verdict(item, result) for item, result in zip(items, results, strict=True)]
 
     def _verdict(self, item: QuestionItem, result: Result) -> FilterVerdict:
+        if result.reason == WAITING:  # so that the filters behind ask in the same round
+            return KEEP
         expected_answer, model_answer = item.question.answer, result.text
         agreement_score = agreement(expected_answer.text, model_answer, expected_answer.type)
         drop_detail = f"{expected_answer.text!r} is wanted, the answer was {model_answer!r}"
@@ -78,28 +83,19 @@ def agreement(answer: str, other_answer: str | None, answer_type: AnswerType) ->
     """Return how far two answers agree, from 0 to 1.
 
     Entities and dates agree wholly or not at all, after normalisation: `4 June 2017` is
-    `on June 4th, 2017`, `Bob Iger` is `Iger`, and `Apple Inc.` is `Apple`. Phrases agree
-    by the share of words that they have in common, of the longer one's words; prepositions and
-    determiners count only where a phrase has no other words, so that `in Paris` and `in London`
-    have nothing in common.
+    `on June 4th, 2017`, `Bob Iger` is `Iger`, `US` is `United States`, and `Apple Inc.` is
+    `Apple`, but `New York` is not `York`. Phrases agree by the share of words that they have in
+    common, of the longer one's words, and not at all where one contradicts the other (`not guilty`)
+    or has another number. Prepositions and determiners count only where a phrase has no other
+    words, so that `in Paris` and `in London` have nothing in common.
     """
     if other_answer is None:
         return 0.0
     if answer_type == "date":
-        return float(bool(_date(answer)) and _date(answer) == _date(other_answer))
+        return float(_is_same_date(_date(answer), _date(other_answer)))
     if answer_type == "entity":
-        shorter_name, longer_name = sorted((_content(answer), _content(other_answer)), key=len)
-        return float(bool(shorter_name) and longer_name[-len(shorter_name) :] == shorter_name)
-    return _overlap(answer, other_answer)
-
-
-def _content(name: str) -> list[str]:
-    """The words of a name, without title and legal form, numbers in digits."""
-    return [
-        word
-        for word in numbers_in_digits(folded_tokens(bare_answer(name)))
-        if word not in DETERMINERS
-    ]
+        return float(is_same_name(answer, other_answer))
+    return 0.0 if contradict(answer, other_answer) else _overlap(answer, other_answer)
 
 
 def _overlap(answer: str, other_answer: str) -> float:
@@ -110,11 +106,28 @@ def _overlap(answer: str, other_answer: str) -> float:
         else DETERMINERS
     )
     answer_words, other_words = (
-        Counter(folded_tokens(answer, ignored_words)),
-        Counter(folded_tokens(other_answer, ignored_words)),
+        Counter(numbers_in_digits(folded_tokens(plain_amounts(text), ignored_words)))
+        for text in (answer, other_answer)
     )
     longer_count = max(answer_words.total(), other_words.total())
     return (answer_words & other_words).total() / longer_count if longer_count else 0.0
+
+
+def _is_same_date(date_words: tuple[str, ...], other_words: tuple[str, ...]) -> bool:
+    """Whether two dates are one, in words of `_date`; the year may stand in one of them alone.
+
+    A question often has the year, so that `30 June` and `30 June 2007` are the same answer to it.
+    """
+    shorter, longer = sorted((date_words, other_words), key=len)
+    extra_words = [word for word in longer if word not in shorter]
+    same_words = set(shorter) <= set(longer) and len(longer) - len(shorter) == len(extra_words)
+    has_month = any(word.startswith("month:") for word in shorter)
+    only_year = len(extra_words) == 1 and bool(_YEAR.fullmatch(extra_words[0]))
+    return bool(shorter) and same_words and (not extra_words or (has_month and only_year))
+
+
+# `2007`, not `30`
+_YEAR = re.compile(r"[12]\d{3}")
 
 
 def _date(text: str) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ class KeptItem:
 
     item: QuestionItem
     verdicts: Annotated[tuple[FilterVerdict, ...], "one a filter, in the recipe's order"] = ()
+    skipped: Annotated[tuple[str, ...], "names of filters that could not judge it"] = ()
 
 
 @dataclass
@@ -34,6 +35,7 @@ class Tally:
     filter: Annotated[str, "name in the recipe"]
     seen: Annotated[int, "items that came to it"] = 0
     dropped: Annotated[int, "items that it dropped"] = 0
+    skipped: Annotated[int, "items that it could not judge"] = 0
     examples: Annotated[dict[str, list[Dropped]], "the first few dropped, by reason"] = field(
         default_factory=dict
     )
@@ -71,7 +73,11 @@ class _RunningFilter:
         for passed, verdict in zip(kept_items, verdicts, strict=True):
             self.tally.seen += 1
             if verdict.keep:
-                still_kept.append(KeptItem(passed.item, (*passed.verdicts, verdict)))
+                self.tally.skipped += verdict.skipped
+                skipped = (
+                    (*passed.skipped, self.tally.filter) if verdict.skipped else passed.skipped
+                )
+                still_kept.append(KeptItem(passed.item, (*passed.verdicts, verdict), skipped))
                 continue
             if verdict.reason not in self.filter.reasons:
                 raise LookupError(

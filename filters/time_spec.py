@@ -60,7 +60,7 @@ def add_time_spec(question: Question, seed: int) -> TimedQuestion:
 
 def ask_in_past(question: str, time_phrase: str) -> str:
     """Put a question into the past tense and insert a time at its place."""
-    return insert_time(to_past_tense(question), time_phrase)
+    return insert_time(to_past_tense(question, also_would=True), time_phrase)
 
 
 # `two years ago` and `last week`, not `long agony` or `at last`

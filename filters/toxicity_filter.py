@@ -3,16 +3,22 @@
 from collections.abc import Mapping
 from typing import ClassVar, Literal, cast
 
+from factdrift.builders.generate.backends import AnyModel, CachedModel
+from factdrift.builders.generate.protocol import WAITING
 from factdrift.filters.base import (
+    KEEP,
     Filter,
     FilterContext,
     FilterVerdict,
     Items,
+    Need,
     QuestionItem,
     Verdicts,
+    missing_resource,
 )
 from factdrift.filters.toxicity import AnyScorer
 from factdrift.filters.toxicity.local import Local
+from factdrift.filters.toxicity.rubric import ModelScorer
 from factdrift.filters.toxicity.scores import Scoring, ToxicityScores
 
 
@@ -38,15 +44,40 @@ class Toxicity(Filter):
     filter: Literal["toxicity"] = "toxicity"
     scorer: AnyScorer = Local()
 
+    def resources(self) -> frozenset[Need]:
+        """The scorer `model` needs a language model."""
+        return frozenset({"model"}) if isinstance(self.scorer, ModelScorer) else frozenset()
+
+    def own_model(self) -> AnyModel | None:
+        """Return the model of the scorer, where it is not the one that wrote the questions."""
+        return self.scorer.backend if isinstance(self.scorer, ModelScorer) else None
+
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop at a threshold or above; the reason names the attribute, the score is its own."""
+        texts = [item.question.question for item in items]
+        if isinstance(self.scorer, ModelScorer):
+            return self._judge_by_model(self.scorer, items, context)
         if "scoring" not in context.memory:
             context.memory["scoring"] = self.scorer.start(context.cache, context.say)
         score_texts = cast(Scoring, context.memory["scoring"])
-        question_scores = score_texts([item.question.question for item in items])
         return [
-            self._verdict(item, scores) for item, scores in zip(items, question_scores, strict=True)
+            self._verdict(item, scores)
+            for item, scores in zip(items, score_texts(texts), strict=True)
         ]
+
+    def _judge_by_model(
+        self, scorer: ModelScorer, items: Items, context: FilterContext
+    ) -> Verdicts:
+        scoring_model = context.answering_model(scorer.backend)
+        if not isinstance(scoring_model, CachedModel):
+            raise missing_resource("model", "a language model", "toxicity with scorer: model")
+        if not items:
+            return []
+        verdicts = []
+        scored = scorer.score(scoring_model, [item.question.question for item in items])
+        for item, (scores, reply) in zip(items, scored, strict=True):
+            verdicts.append(KEEP if reply.reason == WAITING else self._verdict(item, scores))
+        return verdicts
 
     def _verdict(self, item: QuestionItem, scores: ToxicityScores) -> FilterVerdict:
         if scores.empty:

@@ -5,10 +5,10 @@ from typing import ClassVar, Literal
 
 from pydantic import PositiveInt, model_validator
 
-from factdrift.builders.text.en.answers import gives_answer_away
 from factdrift.builders.text.en.boilerplate import boilerplate_kind
 from factdrift.builders.text.en.question_form import malformation
 from factdrift.builders.text.en.questions import article_day_reason
+from factdrift.builders.text.en.same_answer import gives_answer_away
 from factdrift.builders.text.en.standalone import outside_reference, unresolved_pronoun
 from factdrift.builders.text.words import cuts_word, folded_tokens
 from factdrift.filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, drop_if
@@ -159,13 +159,21 @@ class ContextReference(ItemFilter):
         drop_relative = self.relative == "drop" and draw.article_day != draw.question_day
         drop_reason, outside_words = outside_reference(question.question, relative=drop_relative)
         asks_time = question.question.lower().startswith("when ")
-        if drop_reason is None and (question.answer.type == "date" or asks_time):
-            answer = question.answer.text
-            if drop_reason := article_day_reason(question.question, answer, relative=drop_relative):
-                return drop_if(drop_reason, f"{answer!r} answers {question.question!r}")
+        answer = question.answer.text
+        # a model may call "last Friday" a phrase; names such as Good Friday are entities
+        is_short = question.answer.type == "phrase" and len(answer.split()) <= _TIME_WORDS
+        is_time = question.answer.type == "date" or asks_time or is_short
+        if drop_reason is None and is_time:
+            time_reason = article_day_reason(question.question, answer, relative=drop_relative)
+            if time_reason:
+                return drop_if(time_reason, f"{answer!r} answers {question.question!r}")
         return drop_if(
             drop_reason, f"{outside_words!r} in {question.question!r}" if drop_reason else None
         )
+
+
+_TIME_WORDS = 3
+"""Words of a phrase that may be a time and nothing else: `on Friday evening`."""
 
 
 class PronounWithoutAntecedent(ItemFilter):

@@ -26,10 +26,10 @@ from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.rows import Decision, Gold
 from tests.conftest import ROOT
 from tests.json_server import Reply, chat_reply, serve_json
+from tests.plain_articles import write_plain_news
 from tests.tables import read_table
 
 RECIPES = ROOT / "builders" / "recipes"
-NEWS = ROOT / "samples" / "news"
 PEOPLE = read_table("ckl_people")
 CLOZES: dict[str, dict[str, Any]] = PEOPLE["clozes"]
 
@@ -42,20 +42,24 @@ class Walk:
     jobs: int = 1
     said: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.news = write_plain_news(self.folder / "news")
+        (self.folder / "tokenizer").symlink_to(ROOT / "samples/tokenizer")
+
     def beside(self, folder: Path) -> "Walk":
         """Another folder with the same gold rows."""
         (folder / "judgments").symlink_to(self.folder / "judgments")
         return Walk(folder, jobs=2)
 
     def release(self, name: str, **build: Any) -> Published:
-        """A bundled recipe, with other parameters where given."""
-        file_path = RECIPES / f"{name}.yaml"
-        if build:
-            recipe = yaml.safe_load(file_path.read_text("utf-8"))
-            recipe["inputs"]["news"]["path"] = str(NEWS)
-            recipe["build"] |= build
-            file_path = self.folder / f"{name}.yaml"
-            file_path.write_text(json.dumps(recipe, default=str), "utf-8")
+        """A bundled recipe over the plain articles, with other parameters where given."""
+        recipe = yaml.safe_load((RECIPES / f"{name}.yaml").read_text("utf-8"))
+        recipe["inputs"]["news"]["path"] = self.news.name  # beside it: the same in every folder
+        if "tokenizer" in recipe["build"]:
+            recipe["build"]["tokenizer"] = "tokenizer"
+        recipe["build"] |= build
+        file_path = self.folder / f"{name}.yaml"
+        file_path.write_text(json.dumps(recipe, default=str), "utf-8")
         options = ReleaseOptions(
             given={} if name == "ckl-questions" else {"gold": [str(self.folder / "judgments")]},
             snapshot=None,
@@ -75,7 +79,7 @@ class Walk:
         order = BatchOrder(
             layout=layout,
             number=number,
-            news=[str(NEWS)],
+            news=[str(self.news)],
             until=date(2020, 4, 30),
             again=True,
             releases=self.folder / "releases",

@@ -17,8 +17,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from factdrift.builders.facts.relations import NewsWording
+from factdrift.builders.facts.text_evidence import FactDates, FactPassage, fact_evidence
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.protocol import Query, Result
+from factdrift.builders.generate.questions import can_be_answer
 from factdrift.builders.rows import Article, Candidate, Draw, Question
 from factdrift.builders.text.dates import time_in_question
 from factdrift.filters import FILTERS
@@ -100,11 +103,13 @@ class FixedAnswer:
 
 
 def filter_context(row: Row, folder: Path) -> FilterContext:
-    """What a run gives the filter: columns `model's answer`, and `passage` for a search."""
+    """What a run gives the filter: columns `model's answer`, and `passage` (of the `passage day`)
+    for a search."""
     search = None
     if "passage" in row:
         passage = row["passage"]
-        article = Article("a2", _ARTICLE_DAY, tuple(passage.split("\n")), passage)
+        day = date.fromisoformat(row.get("passage day", _ARTICLE_DAY.isoformat()))
+        article = Article("a2", day, tuple(passage.split("\n")), passage)
         search = Index.build([article], folder / "index")
     return FilterContext(
         answering=FixedAnswer(row.get("model's answer", "")), search=search, names=FINDER
@@ -144,6 +149,35 @@ def _has_time(row: Row) -> str:
     return "time" if time_in_question(row["question"]) else "none"
 
 
+def _is_candidate(row: Row) -> str:
+    """`candidate` where the span of a sentence may be asked for."""
+    news_sentence = row["sentence"]
+    article = Article("a1", _ARTICLE_DAY, ("Headline", news_sentence), f"Headline\n{news_sentence}")
+    candidate_texts = {
+        candidate.text for candidate in FINDER.find(article) if can_be_answer(candidate)
+    }
+    return "candidate" if row["span"] in candidate_texts else "none"
+
+
+def _told_event(row: Row) -> str:
+    """`change` where a sentence tells that a fact about its two names began."""
+    news_sentence = row["sentence"]
+    name_starts = news_sentence.index(row["first name"]), news_sentence.index(row["second name"])
+    name_spans = tuple(
+        (name_start, name_start + len(row[column]))
+        for name_start, column in zip(name_starts, ("first name", "second name"), strict=True)
+    )
+    fact_passage = FactPassage(news_sentence, names=cast(Any, name_spans))
+    news_wording = NewsWording(
+        cues=tuple(row["words"].split()), changes=tuple(row["events"].split())
+    )
+    return (
+        "change"
+        if fact_evidence(fact_passage, FactDates(None, None), news_wording).is_change
+        else "none"
+    )
+
+
 class TestedFunction(NamedTuple):
     """A function with a table of its own, and the column that has its results."""
 
@@ -154,7 +188,10 @@ class TestedFunction(NamedTuple):
 FUNCTIONS: Mapping[str, TestedFunction] = {
     "tense": TestedFunction("expected question", _question_in_past),
     "office_holder_time": TestedFunction("expected end", _office_holder_time),
+    "tense-future": TestedFunction("expected question", _question_in_past),
     "time_in_question": TestedFunction("verdict", _has_time),
+    "answer_candidates": TestedFunction("verdict", _is_candidate),
+    "fact_events": TestedFunction("verdict", _told_event),
 }
 """Functions that filters and time specifications use, by the names of their tables."""
 

@@ -304,7 +304,7 @@ def test_a_file_that_holds_no_pages(columns: dict[str, Any], tmp_path: Path) -> 
 
 ARTICLE_ID = (
     "20070102000000000000\x00\x01"
-    "b3f2e7af5a29224c63638763202247ea30975daa250712b1acc6a3c48b6bf577\x00\x01"
+    "d691d467fc62a9e173d4c94141144abfca00c149c5371b3a6a673e9d9c517c2c\x00\x01"
 )
 NEWS = [str(Path(__file__).resolve().parents[1] / "samples" / "news")]
 

@@ -1,4 +1,4 @@
-"""NewLAMA-Easy: sentences of the sample, chosen, rewritten, masked and asked about."""
+"""NewLAMA-Easy: sentences of plain articles, chosen, rewritten, masked and asked about."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from factdrift.builders.rows import Decision, Gold
 from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.wmt.read import read_articles
 from tests.asking_rows import check
-from tests.ckl_walk import NEWS, PEOPLE, Walk, chat_server, dropped, gold, rows, valid
+from tests.ckl_walk import PEOPLE, Walk, chat_server, dropped, gold, rows, valid
 
 ALONE = " of the year 2020"
 
@@ -126,7 +126,7 @@ def test_without_models_to_the_release(walk: Walk) -> None:
         assert row["query"].count("_X_") == 1
         assert len(row["questions"]) == 2
         place = row["new_evidence"]
-        (article,) = read_articles(str(NEWS), [place["article"]])
+        (article,) = read_articles(str(walk.news), [place["article"]])
         assert article.text[place["start"] : place["end"]] == row["answer"]
     assert "11,177" in (final.folder / "README.md").read_text("utf-8")
 

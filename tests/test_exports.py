@@ -3,8 +3,10 @@
 import csv
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,12 +19,19 @@ from factdrift.builders.core.dataset import Dataset, Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.invariant.trex import parse_fact
 from factdrift.builders.release.publish import write_release
-from factdrift.builders.rows import Evidence, NewCloze, NewEasyCloze, UpdatedCloze
+from factdrift.builders.rows import (
+    Evidence,
+    NewCloze,
+    NewEasyCloze,
+    NewsQuestion,
+    UpdatedCloze,
+)
 from factdrift.scoring.export import NAMES, FormatName, export_release
 from factdrift.scoring.export.ckl import masked
 from factdrift.scoring.export.edit_rules import fault_of_edit, faults_of_file
 from tests.conftest import checksums, run_cli
 from tests.release_sample import Sample, cloze, edit, from_rows, meta, publish
+from tests.test_streamingqa_human_reviews import ROW, TOXICITY
 
 MADE_FROM: dict[FormatName, str] = {
     "streamingqa": "streamingqa",
@@ -78,33 +87,72 @@ def test_the_same_release_gives_the_same_bytes(
     assert checksums(tmp_path / "again") == checksums(exported(name)) != {}
 
 
+# The types of a record's values, as the README of the published StreamingQA gives them.
+STREAMINGQA_FORM = {
+    **dict.fromkeys(("qa_id", "question", "evidence_id"), str),
+    **dict.fromkeys(("recent_or_past", "written_or_generated"), str),
+    **dict.fromkeys(("question_ts", "evidence_ts"), int),
+    "answers": list,
+    **dict.fromkeys(TOXICITY, float),
+}
+
+
 def test_streamingqa(exported: Folder, release: Folder) -> None:
     exported_rows = lines(exported("streamingqa") / "streaminqa_eval.jsonl.gz")
-    expected = {row["id"]: row for row in rows(release("streamingqa"), "all", "eval")}
-    assert [exported_row["qa_id"] for exported_row in exported_rows] == list(expected)
-    for exported_row in exported_rows:
-        row = expected[exported_row["qa_id"]]
+    expected_rows = rows(release("streamingqa"), "all", "eval")
+    assert len(exported_rows) == len(expected_rows) > 0
+    for index, (exported_row, row) in enumerate(zip(exported_rows, expected_rows, strict=True)):
+        assert exported_row["qa_id"] == f"eval-{index}"
         assert len(exported_row) == 15
         accepted_texts = [*row["answers"], *row["answers_additional"]]
-        assert exported_row["answers"] == accepted_texts[:3] and exported_row[
-            "answers_additional"
-        ] == (accepted_texts[3:] or "")
-        assert all(
-            exported_row[name] == row[name] for name in exported_row if name.startswith("toxicity_")
-        )
+        assert exported_row["answers"] == accepted_texts[:3]
+        assert exported_row["answers_additional"] == accepted_texts[3:]
+        assert all(exported_row[name] == row[name] for name in TOXICITY)
         assert exported_row["evidence_id"] == row["evidence_id"]
         assert exported_row["evidence_ts"] <= exported_row["question_ts"]
     written = {path.name for path in exported("streamingqa").iterdir()}
-    assert written == {f"streaminqa_{split}.jsonl.gz" for split in ("train", "valid", "eval")}
+    splits = {path.stem for path in (release("streamingqa") / "data" / "all").iterdir()}
+    assert written - {"streaminqa_ids.csv"} <= {f"streaminqa_{split}.jsonl.gz" for split in splits}
+
+
+@pytest.mark.parametrize("ids", ["original", "rows"])
+def test_streamingqa_has_the_form_of_the_published_files(ids: Any, tmp_path: Path) -> None:
+    toxicity_scores: dict[str, Any] = dict.fromkeys(TOXICITY, 0.25)
+    scored_row = replace(ROW, **toxicity_scores)
+    further: dict[str, Any] = {"answers": ("A", "B"), "answers_additional": ("C", "D")}
+    splits = {
+        "train": [replace(scored_row, id="q2", split="train", **further)],
+        "valid": [replace(scored_row, id="q3", split="valid")],
+        "eval": [scored_row, replace(scored_row, id="q4", **further)],
+    }
+    row_sources = {
+        split: from_rows(NewsQuestion, split_rows) for split, split_rows in splits.items()
+    }
+    data = Dataset(tables=(Table("all", NewsQuestion, "Rows.", row_sources),))
+    folder = write_release(data, meta(Sample({})), tmp_path).folder
+    export_release(folder, "streamingqa", tmp_path / "x", lambda _: None, ids=ids)
+    for split, split_rows in splits.items():
+        records = lines(tmp_path / "x" / f"streaminqa_{split}.jsonl.gz")
+        for index, (record, row) in enumerate(zip(records, split_rows, strict=True)):
+            assert record["qa_id"] == (f"{split}-{index}" if ids == "original" else row.qa_id)
+            assert record.keys() == {*STREAMINGQA_FORM, "answers_additional"}
+            assert all(type(record[name]) is kind for name, kind in STREAMINGQA_FORM.items())
+    assert records[1]["answers"] == ["A", "B", "C"] and records[1]["answers_additional"] == ["D"]
+    train_record = lines(tmp_path / "x" / "streaminqa_train.jsonl.gz")[0]
+    assert train_record["answers"] == ["A"] and train_record["answers_additional"] == ""
+    assert (tmp_path / "x" / "streaminqa_ids.csv").exists() is (ids == "original")
 
 
 @pytest.mark.parametrize("level", ["easy", "hard"])
 def test_timeqa(level: str, exported: Folder, release: Folder) -> None:
     exported_rows = lines(exported("timeqa") / f"test.{level}.json.gzip")
     expected = {row["id"]: row for row in rows(release("timeqa"), level, "test")}
-    assert {exported_row["idx"] for exported_row in exported_rows} == expected.keys()
+    assert {exported_row["id"] for exported_row in exported_rows} == expected.keys()
+    idx_values = [exported_row["idx"] for exported_row in exported_rows]
+    assert len(set(idx_values)) == len(idx_values)
+    assert all(re.fullmatch(r"/wiki/[^ #]+#P\d+#\d+", idx) for idx in idx_values)
     for exported_row in exported_rows:
-        row = expected[exported_row["idx"]]
+        row = expected[exported_row["id"]]
         assert exported_row["level"] == level
         assert (exported_row["targets"] == [""]) is (row["answerable"] != "yes")
         spans = zip(exported_row["targets"], exported_row["from"], exported_row["end"], strict=True)

@@ -7,7 +7,7 @@ from factdrift.builders.rows import Article
 from factdrift.builders.text.words import folded_tokens
 from factdrift.filters.base import Filter, FilterContext, QuestionItem
 from factdrift.filters.duplicate_question import DuplicateQuestion
-from factdrift.filters.lm_judge import LMJudge
+from factdrift.filters.lm_judge import _REASONS, _verdict
 from factdrift.filters.round_trip import agreement
 from factdrift.filters.wording import AnswerNotInArticle, ContextReference, Length
 from tests.test_filters_run import item, question
@@ -79,5 +79,5 @@ def test_a_score_is_the_share_of_words() -> None:
     ],
 )
 def test_what_a_judge_says(said: Result, reason: str | None) -> None:
-    verdict = LMJudge()._verdict(said)
+    verdict = _verdict(said, _REASONS, item())
     assert (verdict.keep, verdict.reason) == (reason is None, reason or "")

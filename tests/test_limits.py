@@ -16,7 +16,8 @@ from factdrift.builders.core.compressed import pieces
 from factdrift.builders.core.config import load
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.relations import Relation
-from factdrift.builders.generate.prompts import load_prompts, parse_reply
+from factdrift.builders.generate.prompt_files import load_prompts
+from factdrift.builders.generate.replies import parse_reply
 from factdrift.builders.invariant.trex import read_trex
 from factdrift.builders.recipes.recipe import Recipe
 from factdrift.builders.wikidata.mine import mine

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from factdrift.builders.facts import boundary_sides as sides
 from factdrift.builders.facts import text_evidence
+from factdrift.builders.timeqa import mentions
 from factdrift.builders.wikipedia import (
     dump,
     files,
@@ -14,6 +16,7 @@ from factdrift.builders.wikipedia import (
     inputs,
     marks,
     renders,
+    sounds,
     templates,
     titles,
     unlisted,
@@ -49,6 +52,7 @@ EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (templates._AGE.match, "age at death", "age in days"),
     (marks.BLOCK_MARK.fullmatch, "\x0512\x05", "\x05x\x05"),
     (renders._WIDTH.fullmatch, "20em", "Leeds"),
+    (renders._POWER_UNIT.fullmatch, "e6km2", "em"),
     (unlisted._NOTHING.fullmatch, "citation needed", "small"),
     (unlisted._HEADING.search, "a\n== B ==\nc", "a == B == c"),
     (unlisted._OF_WORKS.search, "External links", "History"),
@@ -64,6 +68,8 @@ EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (unlisted._ISO_DATE.fullmatch, "1960-05-03", "1960"),
     (unlisted._LIST_LINES.search, "a\n* b", "a * b"),
     (unlisted._SENTENCE_END.search, "in use.\u201d", "in use"),
+    (sounds._SPOKEN.fullmatch, "ipac-en", "ipa symbol"),
+    (sounds._LANGUAGE.fullmatch, "pt-br", "/a/"),
     (titles._REDIRECT.match, " #redirect: [[Leeds", "Redirect [[Leeds]]"),
     (wikitext._ASIDE.search, '<ref name="a">', "<br>"),
     (wikitext._TAG.fullmatch, '<b title="a>b">', '<b title="a>b'),
@@ -76,10 +82,39 @@ EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (wikitext._LINK.search, "[[Leeds|the club]]s", "[[Leeds"),
     (wikitext._OUTSIDE.search, "[https://example.org the site]", "[the site]"),
     (wikitext._HOLLOW.search, "( ; , )", "(Leeds)"),
+    (wikitext._ENDED.search, "(born 1950; )", "(1,)"),
     (wikitext._OPENED.search, "(; born 1950)", "(born 1950)"),
     (text_evidence._CHANGE_VERB.search, "was appointed coach", "the disappointing coach"),
     (text_evidence._OTHER_RELATION.search, "the former coach", "the reformer"),
     (text_evidence._STATE_GOES_ON.fullmatch, "serving", "visits"),
+    (mentions._CUT_BEFORE.search, "at Hunter-", "at "),
+    (mentions._CUT_BEHIND.match, "-Lehman", "-based"),
+    (mentions._QUALIFIED.search, "in South ", "the south "),
+    (sides._TOKEN.fullmatch, "co-founded", "co founded"),
+    (sides._LOOSE.search, "as early as the ", "in "),
+    (sides._STUDY.search, "a degree from the ", "a degree in "),
+    (sides._HONORARY.search, "an honorary degree", "an honour"),
+    (sides._BRACKET.search, "Alien (1979)", "Alien, 1979"),
+    (sides._DIRECTIONS.search, "moved from", "moved"),
+    (sides._PLACES.search, "Ann Lee as", "Ann Lee"),
+    (sides._ADJECTIVE.search, "the newly ", "he was "),
+    (sides._WHEN.match, " , when he left", " , where he left"),
+    (sides._AGREED.search, "a contract running until ", "he stayed until "),
+    (sides._NOT_ELECTED.search, "he was not ", "he was "),
+    (sides._CAPITALS.match, "Ph.D", "Leeds"),
+    (sides._AFTER_MARK.search, "He left. ", "He "),
+    (sides._SIDE_OF_FIELD.match, "-back", " Hull"),
+    (sides._OPENING.fullmatch, " (", " and ("),
+    (sides._NEXT_WORD.match, " film", ", film"),
+    (sides._OWNER.search, "Disney's", "in"),
+    (sides._DATE_OPENING.fullmatch, "and in", "he joined in"),
+    (sides._AND.match, "and in", "android"),
+    (sides._ENDS_WITH_AND.search, "he left, and ", "he left "),
+    (sides._LEFT_BEHIND.search, "at leeds before", "at leeds"),
+    (sides._BY_SOMEBODY.match, " as mayor by", " in 2003"),
+    (sides._AUXILIARY.search, "was finally", "had"),
+    (sides._events_pattern()[0].search, "she joined", "she played"),
+    (sides._neutral_pattern().search, "she played", "she plays"),
 ]
 """How a pattern is used, a text that it takes, and one that it does not."""
 

@@ -14,7 +14,7 @@ LONG_FORM = 80
 
 EXAMPLES = [
     # module, pattern, a text in which it is found, a text in which it is not
-    ("text.en.standalone", "_SOURCE", "according to the article", "the article about Lima"),
+    ("text.en.standalone", "_OWN_ARTICLE", "according to the article", "the article about Lima"),
     ("text.en.standalone", "_CONTEXT", "Who led the company?", "Who led the company called X?"),
     ("text.en.standalone", "_CONTEXT", "What fell that night?", "What fell on the night?"),
     ("text.en.standalone", "_ON_THE_DAY", "last Friday", "last Friday, 4 June"),
@@ -39,6 +39,7 @@ EXAMPLES = [
     ("text.words", "_TOKEN", "1st", "…"),
     ("text.words", "_THOUSANDS", "1,000", "1,00"),
     ("text.words", "_POSSESSIVE", "Lima's", "Limas"),
+    ("text.sentences", "_INITIALS", "J.K", "12"),
     ("text.sentences", "_ABBREVIATED", "came to Mt", "came to me"),
     ("text.render", "_PARTICLES", "van der Waals", "Hugo"),
     ("text.render", "_PLAIN_WORD", "politician", "4"),

@@ -107,7 +107,7 @@ def write_recipe(folder: Path, *filters: dict[str, Any], backend: str = "echo") 
     numbers = {"recent": 6, "past": 6}
     splits = {name: dict(numbers) for name in ("eval", "train", "valid")}  # dumped without aliases
     recipe["build"]["dates"] = {"most_draws": 1} | splits
-    recipe["build"]["generate"]["backend"] = {"backend": backend}
+    recipe["build"]["generate"] |= {"backend": {"backend": backend}, "style": "candidates"}
     recipe["build"]["filters"] = list(filters)
     path = folder / "mine.yaml"
     path.write_text(yaml.safe_dump(recipe), "utf-8")
@@ -117,7 +117,8 @@ def write_recipe(folder: Path, *filters: dict[str, Any], backend: str = "echo") 
 @pytest.mark.slow
 def test_a_release(site: Path, tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, {"filter": "length"}, {"filter": "no-acronyms"})
-    command: list[Any] = [sys.executable, "-m", "factdrift", "release", recipe, "--limit", 6]
+    command: list[Any] = [sys.executable, "-m", "factdrift", "release", recipe]
+    command += ["--limit", 6, "--yes"]
     command += ["--build", tmp_path / "build", "--out", tmp_path / "out"]
     run_process(*command, env={"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"})
     (release,) = (tmp_path / "out").glob("*/*")
@@ -164,7 +165,7 @@ def test_code_and_version_count_in_the_key(site: Path, tmp_path: Path) -> None:
     builder = read_recipe(write_recipe(tmp_path, {"filter": "no-acronyms"})).build
     assert isinstance(builder, StreamingQA)
     filters = QuestionFilters(
-        filters=builder.filters, index=None, writer=None, seed=0, offline=False
+        filters=builder.filters, index=None, news_facts=None, writer=None, seed=0, offline=False
     )
     assert filters.model_dump(mode="json")["filters"] == [{"filter": "no-acronyms", "longest": 2}]
     code = FilteringStep(filters=filters).code()

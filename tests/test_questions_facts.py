@@ -14,10 +14,13 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.schema import writing
 from factdrift.builders.facts.relations import NewsWording, load_relations
 from factdrift.builders.generate import grounded
+from factdrift.builders.generate.fact_check import FactLookup
 from factdrift.builders.generate.grounded import StatedFacts, in_present_tense
 from factdrift.builders.generate.mentions import EntityNames, news_sentences
 from factdrift.builders.generate.selection import select_questions
 from factdrift.builders.rows import Article, Draw, Entity, Gap, Question, Segment
+from factdrift.filters.base import FilterContext, QuestionItem
+from factdrift.filters.fact_check import FactCheck
 from tests.conftest import ROOT
 from tests.tables import read_table
 
@@ -50,6 +53,8 @@ TERMS = [
     segment("Q1", "P286", "Q2", "2016-07-04", "2018-07-13"),
     segment("Q4", "P6", "Q6", "2018-06-01", "2021-02-13"),
     segment("Q4", "P6", "Q5", "2021-02-13", "2022-10-22"),
+    segment("Q8", "P286", "Q6", "2010-01-01", "2011-01-01"),
+    segment("Q8", "P286", "Q2", "2010-01-01", "2011-01-01"),
     segment("Q5", "P39", "Q7", "2021-02-13", "2022-10-22"),
     segment("Q2", "P39", "Q10", "2020-01-01", "2022-12-31"),
     segment("Q11", "P6", "Q9", "2016-01-01", "2020-12-31"),
@@ -107,14 +112,18 @@ def ask(tables: tuple[Path, Path, Path], relations: dict[str, NewsWording]) -> A
     """The questions that an article gives; its day, its text, the day and kind of the draw."""
 
     def ask_article(
-        article_day: str, article_text: str, question_day: str = "", subset: Any = "past"
+        article_day: str,
+        article_text: str,
+        question_day: str = "",
+        subset: Any = "past",
+        about: Any = ("event", "state"),
     ) -> list[Question]:
         article = written(article_day, article_text)
         draw = Draw("d", "a", "eval", subset, article.day, day(question_day or article_day), "")
         with duck.connect() as db:
             ((_, stated_facts, known_terms),) = StatedFacts(db, *tables, relations).find([article])
             article_questions = grounded.questions(
-                article, stated_facts, draw, known_terms, NEWEST, relations
+                article, stated_facts, draw, known_terms, NEWEST, relations, about
             ).asked
         for question in article_questions:
             assert article.text[question.answer.start : question.answer.end] == question.answer.text
@@ -154,6 +163,13 @@ def test_what_is_asked(
         if question.grounding
     }
     assert accepted_answers == expected_answers
+
+
+def test_states_are_no_news(ask: Ask) -> None:
+    assert ask("2017-05-12", CONTE) and not ask("2017-05-12", CONTE, about=grounded.EVENTS)
+    event = "On 4 July 2016 Chelsea appointed Antonio Conte as head coach."
+    assert ask("2016-07-05", event, about=grounded.EVENTS)
+    assert not ask("2017-07-05", event, about=grounded.EVENTS)
 
 
 def test_an_event_is_asked_when_where_the_sentence_says_it(ask: Ask) -> None:
@@ -198,9 +214,7 @@ def test_names(tables: tuple[Path, Path, Path]) -> None:
     article = written("2017-01-01", text)
     with duck.connect() as db:
         id_query = "select unnest(['Q1', 'Q2', 'Q6'])"
-        (mentions,) = EntityNames(db, tables[2], id_query).find(
-            [(article, news_sentences(article))]
-        )
+        (mentions,) = EntityNames(db, tables[2], id_query).find([news_sentences(article)])
     # two Contes: the last word stands for neither
     assert [mention.ids for mention in mentions] == [("Q1",), ("Q6",), ("Q2",)]
 
@@ -266,3 +280,33 @@ def test_a_pair_is_asked_once_a_year() -> None:
 
     chosen, dropped = select_questions([same(1, 2020), same(2, 2020), same(3, 2021)], 1, 4, 1)
     assert len(chosen) == 2 and [row.reason for row in dropped] == ["same_pair"]
+
+
+@pytest.mark.parametrize(
+    ("published", "question_text", "answer_text", "later", "said"), CASES["checked"]
+)
+def test_facts_check_what_a_model_wrote(
+    tables: tuple[Path, Path, Path],
+    relations: dict[str, NewsWording],
+    published: str,
+    question_text: str,
+    answer_text: str,
+    later: str,
+    said: str,
+) -> None:
+    draw = Draw("d", "a", "eval", "recent", day(published), day(later), "")
+    answer = rows.Candidate(0, len(answer_text), answer_text, "entity", None, 1)
+    question = Question("q", draw, question_text, answer, "openai:m")
+    article = written(published, answer_text)
+    with duck.connect() as db:
+        lookup = FactLookup(StatedFacts(db, *tables, relations), NEWEST)
+        (verdict,) = FactCheck().judge(
+            [QuestionItem(question, article)], FilterContext(facts=lookup)
+        )
+    assert (verdict.reason or ", ".join(verdict.aliases)) == said
+
+
+def test_without_a_dump_nothing_is_checked() -> None:
+    notes: list[str] = []
+    assert FactCheck().judge([], FilterContext(say=notes.append)) == []
+    assert len(notes) == 1 and "--dump" in notes[0]

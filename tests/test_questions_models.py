@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate import prompt_files, replies
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.generate.protocol import Query, Request
@@ -145,7 +146,7 @@ def test_a_model_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_prompt() -> None:
-    prompt_text = p.question_prompt(p.load_prompts(None), requests()[0], 4000)
+    prompt_text = prompt_files.question_prompt(p.load_prompts(None), requests()[0], 4000)
     assert prompt_text.endswith("Answer: Zoran Milanović\nQuestion:")
     assert "Article (Monday, 6 January 2020): " in prompt_text and "<" not in prompt_text
 
@@ -155,24 +156,24 @@ TOO_LONG = ("x" * 400 + "?", None, "too_long")
 
 @pytest.mark.parametrize(("written", "text", "reason"), [*CASES["written"], TOO_LONG])
 def test_what_a_model_wrote_as_a_result(written: str, text: str | None, reason: str | None) -> None:
-    result = p.parse_reply(written, p.load_prompts(None), question=True)
+    result = replies.parse_reply(written, p.load_prompts(None), question=True)
     assert (result.text, result.reason) == (text, reason)
 
 
 @pytest.mark.parametrize(("written", "text"), CASES["answers"])
 def test_answers(written: str, text: str) -> None:
-    assert p.parse_reply(written, p.load_prompts(None), question=False).text == text
+    assert replies.parse_reply(written, p.load_prompts(None), question=False).text == text
 
 
 @pytest.mark.parametrize(("written", "text"), CASES["verdicts"])
 def test_verdicts(written: str, text: str | None) -> None:
-    assert p.parse_verdict(written).text == text
+    assert replies.parse_verdict(written).text == text
 
 
 @pytest.mark.parametrize(("old", "new", "said"), CASES["prompt_mistakes"])
 def test_mistakes_of_a_prompt_file(tmp_path: Path, old: str, new: str, said: str) -> None:
     prompt_path = tmp_path / "mine.yaml"
-    prompt_text = p.DEFAULT_PROMPTS.read_text("utf-8")
+    prompt_text = prompt_files.DEFAULT_PROMPTS.read_text("utf-8")
     assert old in prompt_text
     prompt_path.write_text(prompt_text.replace(old, new, 1), "utf-8")
     with pytest.raises(UserError, match=said):
@@ -181,5 +182,5 @@ def test_mistakes_of_a_prompt_file(tmp_path: Path, old: str, new: str, said: str
 
 def test_window() -> None:
     long_article = article(*(f"Sentence number {number}." for number in range(50)))
-    excerpt = p.article_excerpt(long_article, 25, 100)
+    excerpt = prompt_files.article_excerpt(long_article, 25, 100)
     assert len(excerpt) <= 100 and long_article.sentences[25] in excerpt

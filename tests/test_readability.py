@@ -61,10 +61,6 @@ COMMON_NAMES = frozenset("_ error folder line name path row text tmp_path value"
 """Names that may be common: each is the plain noun for what it holds, as a line of a file is."""
 COMPLEX_FUNCTIONS: dict[str, str] = {
     "annotation/quality/report.py:make_report": "one table of figures, in the order of the report",
-    "builders/generate/patterns.py:_clause": "these patterns are to be replaced",
-    "builders/generate/patterns.py:_forms": "these patterns are to be replaced",
-    "builders/generate/patterns.py:_stands_alone": "these patterns are to be replaced",
-    "builders/generate/patterns.py:_wording": "these patterns are to be replaced",
 }
 """`path:function` -> why it is clearer whole; its docstring says so as well."""
 

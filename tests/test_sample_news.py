@@ -27,6 +27,10 @@ def rows(year: int) -> Iterator[tuple[date, str]]:
         yield date.fromisoformat(day), hashlib.sha256(unsplit.encode()).hexdigest()
 
 
+def articles() -> list[make.SampleArticle]:
+    return [article for year in YEARS for article in make.read(NEWS / f"text/{year}.txt")]
+
+
 def test_archives_are_what_the_text_gives() -> None:
     archives = make.archives()
     assert sorted(archives) == [archive(year).name for year in YEARS]
@@ -39,9 +43,9 @@ def test_archives_are_what_the_text_gives() -> None:
 
 def test_enough_articles_in_every_year() -> None:
     days = [day for year in YEARS for day, _ in rows(year)]
-    assert len(days) >= 200
-    assert sum(date(2019, 12, 1) <= day <= date(2020, 12, 31) for day in days) >= 70
-    assert min(Counter(day.year for day in days).values()) >= 15
+    assert len(days) >= 300
+    assert sum(date(2019, 12, 1) <= day <= date(2020, 12, 31) for day in days) >= 120
+    assert min(Counter(day.year for day in days).values()) >= 14
     assert len({(day.year, day.month) for day in days}) == 12 * len(YEARS)
 
 
@@ -50,6 +54,25 @@ def test_lines_are_sorted_and_different(year: int) -> None:
     keys = [*rows(year)]
     assert keys == sorted(set(keys))
     assert {day.year for day, _ in keys} == {year}
+
+
+def test_articles_read_like_news() -> None:
+    """Long enough, with what people say, numbers and lines that are no sentences."""
+    texts = [article.split for article in articles()]
+    words = sorted(len(text.split()) for text in texts)
+    assert words[0] >= 120 and words[len(words) // 2] >= 250 and words[-1] <= 700
+    assert sum('"' in text for text in texts) > len(texts) / 2
+    lines = [line for text in texts for line in text.split("\n")[1:]]
+    assert 20 < sum(not make.ends_sentence(line) for line in lines) < len(lines) / 20
+    assert len({article.headline for article in articles()}) == len(texts)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['"Who knows?"', "By our staff", "PARIS —", "Gov. Bill Lee left.", '"Bond. James Bond."'],
+)
+def test_lines_of_news(line: str) -> None:
+    assert make.line_mistake(line) is None
 
 
 FIVE = "\n".join(f"Sentence {n} stands here." for n in range(5))
@@ -61,7 +84,9 @@ FIVE = "\n".join(f"Sentence {n} stands here." for n in range(5))
         ("== 2018-12-01 Headline\n" + FIVE, "2019.txt:1: days of 2019"),
         ("Text\n== 2019-12-01 Headline\n" + FIVE, "2019.txt:2: days of 2019"),
         ("== 2019-12-01 Headline\nOne sentence.", "2019.txt:1: an article has at least 5"),
-        (f"== 2019-12-01 Headline\n{FIVE}\n\nNo stop", "2019.txt:1: one sentence a line"),
+        (f"== 2019-12-01 Headline\n{FIVE}\n\nTwo are here. And so", "one sentence a line: Two are"),
+        (f"== 2019-12-01 Headline\n{FIVE}\n\n{'no end ' * 11}here", "has its end mark: no end"),
+        (f"== 2019-12-01 Headline\n{FIVE}\n\n Spaces.", "2019.txt:1: spaces around a line"),
         (f"== 2019-12-02 One\n{FIVE}\n\n== 2019-12-01 Two\n{FIVE}", "2019.txt:8: days of"),
     ],
 )

@@ -11,7 +11,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import RecipeInput, Source
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
-from factdrift.builders.generate import prompts
+from factdrift.builders.generate import prompt_files
 from factdrift.builders.generate.openai_servers import OpenAI
 
 
@@ -156,7 +156,7 @@ class Asking(Numbers):
 
 
 def test_an_edited_file_of_prompts_is_another_key(tmp_path: Path) -> None:
-    own = Path(shutil.copy(prompts.DEFAULT_PROMPTS, tmp_path / "mine.yaml"))
+    own = Path(shutil.copy(prompt_files.DEFAULT_PROMPTS, tmp_path / "mine.yaml"))
     model = OpenAI(base_url="http://127.0.0.1:9/v1", model="m", prompts=own)
     before = Asking(backend=model).key
     assert Asking(backend=model).key == before

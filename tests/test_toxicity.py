@@ -33,17 +33,17 @@ CASES = read_table("toxicity_cases")
 HARMLESS, TOXIC = CASES["harmless"], CASES["toxic"]
 
 
-def dropped(scorer: AnyScorer, texts: list[str]) -> list[str]:
+def dropped(scorer: Local, texts: list[str]) -> list[str]:
     scores = scorer.start(None, print)(texts)
     scored_texts = zip(texts, scores, strict=True)
     return [text for text, score in scored_texts if scorer.thresholds.over(score)]
 
 
 def test_local_false_positives() -> None:
-    """Held out: of 26 harmless ones none goes, 4 do without the neutral words; the toxic all go."""
+    """Held out: of 26 harmless ones none goes, 3 do without the neutral words; the toxic all go."""
     assert dropped(Local(), TOXIC) == TOXIC
     assert dropped(Local(), HARMLESS) == []
-    assert len(dropped(Local(neutral=()), HARMLESS)) == 4
+    assert len(dropped(Local(neutral=()), HARMLESS)) == 3
 
 
 def test_the_local_threshold_and_what_the_rule_finds() -> None:
@@ -51,27 +51,27 @@ def test_the_local_threshold_and_what_the_rule_finds() -> None:
     assert (len(toxic_texts), len(clean_texts)) == (40, 48)
     assert not {*toxic_texts, *clean_texts} & {*HARMLESS, *TOXIC}, "what is held out is not judged"
 
-    def rule(*ordinary: str) -> tuple[float | None, tuple[JudgedBand, ...]]:
-        texts = [*toxic_texts, *clean_texts, *ordinary]
-        profanity_scores = [scores.profanity or 0 for scores in Local().start(None, print)(texts)]
+    def profanity(texts: list[str]) -> list[float]:
+        return [scores.profanity or 0 for scores in Local().start(None, print)(texts)]
+
+    def rule(ordinary: list[float]) -> tuple[float | None, tuple[JudgedBand, ...]]:
+        table_scores = enumerate([*profanity([*toxic_texts, *clean_texts]), *ordinary])
         return threshold_by_bands(
-            ((score, index < len(toxic_texts)) for index, score in enumerate(profanity_scores)),
-            BandRule(),
+            ((score, index < len(toxic_texts)) for index, score in table_scores), BandRule()
         )
 
-    threshold, bands = rule(*news())
-    assert threshold == 0.35, "in bands of five rows: the default stays higher"
+    news_scores = profanity(news())
+    threshold, bands = rule(news_scores)
+    assert threshold == 0.65, "in bands of a few rows: the default stays lower"
     assert Local().thresholds.profanity == 0.5
-    assert len([band for band in bands if band.low >= 0.5 and band.judged < 50]) == 7, (
-        "too few rows"
-    )
-    assert rule()[0] == 0.1, "half of the table is toxic, so alone it ends too low"
+    assert all(band.judged < 50 for band in bands if band.low >= 0.5), "too few rows"
+    assert rule([])[0] == 0.1, "half of the table is toxic, so alone it ends too low"
     assert len(dropped(Local(), toxic_texts)) == 33 and len(dropped(Local(), clean_texts)) == 2
-    assert dropped(Local(), news()) == []
+    assert sum(score >= 0.5 for score in news_scores) == 19, "of 5,621: man-made hell, bone cancer"
 
 
 def news() -> list[str]:
-    """Every sentence of the sample news: written for this project, none is toxic."""
+    """Every sentence of the sample news: it reports crimes and insults, and none is toxic."""
     texts = [
         text_path.read_text("utf-8")
         for text_path in sorted((ROOT / "samples/news/text").glob("*.txt"))
@@ -93,6 +93,18 @@ def test_what_the_local_scorer_gets_wrong() -> None:
         for kind, kind_texts in judged["toxic"].items()
     }
     assert (missed_counts["hate"], missed_counts["threats"]) == (6, 5)
+
+
+def test_names_are_no_insults() -> None:
+    """Names by kind: places, bands and works stay; an insult before a name or as a noun goes."""
+    assert dropped(Local(), CASES["names"]) == []
+    assert dropped(Local(), CASES["insults_with_capitals"]) == CASES["insults_with_capitals"]
+
+
+def test_the_local_scorer_says_what_it_finds() -> None:
+    said_lines: list[str] = []
+    Local().start(None, said_lines.append)
+    assert len(said_lines) == 1 and "profanity alone" in said_lines[0]
 
 
 def test_local_fills_one_score() -> None:

@@ -297,8 +297,8 @@ def _is_min(task_value: Any) -> bool:
 
 
 def _other_export(export_name: str, where: str) -> UserError:
-    hint = "export it once more as JSON (not JSON_MIN), and give that file"
-    return UserError(f"this is Label Studio's export as {export_name}", where=where, hint=hint)
+    hint_text = "export it once more as JSON (not JSON_MIN), and give that file"
+    return UserError(f"this is Label Studio's export as {export_name}", where=where, hint=hint_text)
 
 
 class ControlValue(BaseModel):

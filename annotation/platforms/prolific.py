@@ -51,8 +51,10 @@ class Prolific(Static):
         `taskflow.csv` has a link for each HIT and the number of workers it needs.
         """
         if delivery.url is None:
-            hint = "--url https://… (make: URL=), the address at which factdrift receive will be"
-            raise UserError("Prolific's links need the address of the pages", hint=hint)
+            hint_text = (
+                "--url https://… (make: URL=), the address at which factdrift receive will be"
+            )
+            raise UserError("Prolific's links need the address of the pages", hint=hint_text)
         page_root = delivery.root()
         readme_template = resource("annotation/platforms/prolific_readme.txt").read_text("utf-8")
         readme_text = readme_template.format(
@@ -187,8 +189,8 @@ def read_participants(path: Path) -> Participants:
         missing_columns = [column_name for column_name in _ISSUED if column_name not in cells]
         if missing_columns:
             cell_text = f"no column {missing_columns[0].replace('_', ' ').capitalize()!r}"
-            hint = "take the file as Prolific exports it"
-            raise UserError(cell_text, where=display_path(path), line=1, hint=hint)
+            hint_text = "take the file as Prolific exports it"
+            raise UserError(cell_text, where=display_path(path), line=1, hint=hint_text)
         worker_id, session_id, session_status = (
             cells[column_name].strip() for column_name in _ISSUED
         )

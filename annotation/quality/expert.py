@@ -273,8 +273,8 @@ def add_experts(
         id_line.strip() for id_line in id_lines if id_line.strip() and not id_line.startswith("#")
     ]
     if not worker_ids:
-        hint = "one platform's worker id a line"
-        raise UserError("no worker ids", where=display_path(id_file), hint=hint)
+        hint_text = "one platform's worker id a line"
+        raise UserError("no worker ids", where=display_path(id_file), hint=hint_text)
     expert_hashes = set(read_experts(judgments_folder))
     for platform_name in platform_names:
         expert_hashes.update(
@@ -303,9 +303,11 @@ def read_expert_verdicts(layout_folder: Path) -> dict[str, bool]:
                 f"no column {missing_columns[0]!r}", where=display_path(checks_path), line=1
             )
         if verdict_word and verdict_word not in _VERDICTS:
-            hint = "write accept, reject or nothing"
+            hint_text = "write accept, reject or nothing"
             text = f"verdict {verdict_word[:40]!r}"
-            raise UserError(text, where=display_path(checks_path), line=check_row.line, hint=hint)
+            raise UserError(
+                text, where=display_path(checks_path), line=check_row.line, hint=hint_text
+            )
         if verdict_word:
             verdicts[check_row.value["judgment"].strip()] = _VERDICTS[verdict_word]
     return verdicts

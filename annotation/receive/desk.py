@@ -161,9 +161,9 @@ class Desk:
                 or submission.hit not in self.pool
             ):
                 journal_path = display_path(self.submissions.path)
-                hint = "results of each batch lie in a folder of their own"
+                hint_text = "results of each batch lie in a folder of their own"
                 raise UserError(
-                    "not of this batch", where=journal_path, line=line_number, hint=hint
+                    "not of this batch", where=journal_path, line=line_number, hint=hint_text
                 )
             visit = _visit_of(submission)
             self._taken.setdefault((submission.hit, visit[0]), set()).add(_fingerprint(submission))
@@ -205,8 +205,8 @@ def open_desk(
             if platform_type.serves_pages
         ]
         text = f"a batch for {batch.platform}, which has pages of its own"
-        hint = f"make one for {' or '.join(serving_platforms)}"
-        raise UserError(text, where=display_path(order.batch), hint=hint)
+        hint_text = f"make one for {' or '.join(serving_platforms)}"
+        raise UserError(text, where=display_path(order.batch), hint=hint_text)
     if completion_code and not completion_link:
         completion_link = platform.completion_link(completion_code)
     ending = {"code": completion_code, "complete": web_address(completion_link)}

@@ -16,6 +16,7 @@ from factdrift.builders.ckl.gold import (
     answers_by_worker,
     make_or_drop,
     marked_text,
+    plain_blanks,
     required_text,
     single_line,
 )
@@ -165,7 +166,7 @@ def checked_cloze(article: Article, answers: Mapping[str, Any], first_year: int)
     `answer_in_cloze` where the statement gives its answer away. `first_year` is the first year of
     the new corpus: an earlier year in a statement is doubtful.
     """
-    cloze = required_text(answers, "cloze")
+    cloze = plain_blanks(required_text(answers, "cloze"))
     if cloze.count(BLANK) != 1:
         raise DropError("not_one_blank", cloze)
     marked = marked_text(answers.get("answer"))

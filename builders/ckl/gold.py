@@ -27,6 +27,18 @@ _DETAIL_CHARACTERS = 160
 """Enough for a sentence: details are for reading, and the row can be looked up by its id."""
 BLANK = "[BLANK]"
 """The mask, as annotators write and see it."""
+# a mask with the kind of its answer, `[BLANK-PERSON]`; not `[BLANK]` or `[PERSON]`
+_TYPED_BLANK = re.compile(r"\[BLANK-[A-Z]+\]")
+
+
+def typed_blank(kind: str) -> str:
+    """The mask of an answer of a kind: `[BLANK-PERSON]`."""
+    return f"[BLANK-{kind}]"
+
+
+def plain_blanks(statement: str) -> str:
+    """A statement with a plain mask for each one that says the kind of its answer."""
+    return _TYPED_BLANK.sub(BLANK, statement)
 
 
 class DropError(Exception):

@@ -130,8 +130,8 @@ def parse_address(text: str, schemes: Collection[str] = WEB_SCHEMES) -> Address:
     remainder = text[match.end() + len(authority) :]
     credentials, at_sign, location = authority.rpartition("@")
     if "@" in credentials:
-        hint = "write an @ in a user's name or password as %40"
-        raise UserError("an address with two @ before its path", where=shown, hint=hint)
+        hint_text = "write an @ in a user's name or password as %40"
+        raise UserError("an address with two @ before its path", where=shown, hint=hint_text)
     user, colon, password = credentials.partition(":")
     if scheme in BUCKET_SCHEMES:
         host, port = _bucket(text, location, remainder), None
@@ -159,9 +159,9 @@ def refuse_characters(text: str) -> None:
 def _bucket(text: str, location: str, remainder: str) -> str:
     """The name of a bucket. fsspec takes `::` anywhere for a chain of addresses."""
     if not _BUCKET.fullmatch(location) or "::" in remainder:
-        hint = "write s3://bucket/path; keys come from the environment"
+        hint_text = "write s3://bucket/path; keys come from the environment"
         shown = without_credentials(text)
-        raise UserError("not the address of a file in a bucket", where=shown, hint=hint)
+        raise UserError("not the address of a file in a bucket", where=shown, hint=hint_text)
     return location
 
 
@@ -172,8 +172,8 @@ def _web_host(text: str, location: str, remainder: str) -> tuple[str, int | None
         raise UserError("an address with an @ in its path", where=shown, hint="write %40")
     match = _WEB_LOCATION.fullmatch(location.lower())
     if match is None:
-        hint = "a host has ASCII letters, digits, dots and hyphens (xn--… for others)"
-        raise UserError("not an address with a proper host", where=shown, hint=hint)
+        hint_text = "a host has ASCII letters, digits, dots and hyphens (xn--… for others)"
+        raise UserError("not an address with a proper host", where=shown, hint=hint_text)
     host, port = match["host"], int(match["port"]) if match["port"] else None
     if port is not None and not 0 < port < 65536:
         raise UserError(f"an address with the port {port}", where=shown)

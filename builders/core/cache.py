@@ -101,6 +101,12 @@ class AnswerCache:
             cached_row = self._db.execute(find, [key]).fetchone()
             return cached_row[0].decode() if cached_row else None
 
+    def texts(self) -> Iterator[str]:
+        """Yield all texts that are stored, in no order that means something."""
+        with self._errors():
+            for (text,) in self._db.execute(f"SELECT result FROM {self._rows}"):  # noqa: S608
+                yield text.decode()
+
     def keep(self, key: str, text: str) -> str:
         """Store a text under `key` unless there is one; return the text that is stored now."""
         with self._errors():
@@ -131,8 +137,8 @@ class AnswerCache:
             raise self._refusal(error) from error
 
     def _refusal(self, error: Exception) -> UserError:
-        hint = "move it away to begin anew, or bring a copy of it from elsewhere"
-        return UserError(f"the cache cannot be opened: {error}", where=self.path, hint=hint)
+        hint_text = "move it away to begin anew, or bring a copy of it from elsewhere"
+        return UserError(f"the cache cannot be opened: {error}", where=self.path, hint=hint_text)
 
 
 def _seal_of(key: bytes, text: bytes | None) -> str:

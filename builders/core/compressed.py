@@ -204,9 +204,9 @@ def _packing_of(path: Path, file_head: bytes, foreign: Mapping[bytes, str]) -> P
         raise UserError("the file is empty", where=path)
     for first_bytes, file_kind in {**_FOREIGN_MAGIC, **foreign}.items():
         if file_head.startswith(first_bytes):
-            hint = "unpack it" if file_kind in _ARCHIVE_KINDS else None
+            hint_text = "unpack it" if file_kind in _ARCHIVE_KINDS else None
             raise UserError(
-                f"this is {file_kind}, not plain, gz, bz2 or zst", where=path, hint=hint
+                f"this is {file_kind}, not plain, gz, bz2 or zst", where=path, hint=hint_text
             )
     return next(
         (

@@ -7,7 +7,7 @@ are refused.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
@@ -55,8 +55,8 @@ def load(path: Path, model: type[M], context: Mapping[str, Any] = MappingProxyTy
         near_name = did_you_mean(
             path.name, sorted(sibling.name for sibling in path.parent.glob("*.y*ml"))
         )
-        hint = f"did you mean {display_path(path.parent / near_name)}?" if near_name else None
-        raise UserError("no such file", where=display_path(path), hint=hint) from None
+        hint_text = f"did you mean {display_path(path.parent / near_name)}?" if near_name else None
+        raise UserError("no such file", where=display_path(path), hint=hint_text) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
     yaml_tree = _Tree(yaml_text, display_path(path))
@@ -249,6 +249,31 @@ def _dotted(loc: Sequence[int | str]) -> str:
         f"[{loc_part}]" if isinstance(loc_part, int) else f".{on_a_line(loc_part)[:200]}"
         for loc_part in loc
     ).lstrip(".")
+
+
+def replace_models(value: Any, kind: type[M], change: Callable[[M], BaseModel]) -> Any:
+    """Return a configuration in which `change` has replaced every model of one kind.
+
+    It looks into models, mappings and tuples; what has no such model inside stays the same object.
+    """
+    if isinstance(value, kind):
+        return change(value)
+    if isinstance(value, BaseModel):
+        changed_fields: dict[str, Any] = {}
+        for field_name in type(value).model_fields:
+            old_value = getattr(value, field_name)
+            new_value = replace_models(old_value, kind, change)
+            if new_value is not old_value:
+                changed_fields[field_name] = new_value
+        return value.model_copy(update=changed_fields) if changed_fields else value
+    if isinstance(value, Mapping):
+        new_items = {key: replace_models(inner, kind, change) for key, inner in value.items()}
+        return new_items if any(new_items[key] is not value[key] for key in value) else value
+    if isinstance(value, tuple):
+        new_values = tuple(replace_models(inner, kind, change) for inner in value)
+        is_same = all(new is old for new, old in zip(new_values, value, strict=True))
+        return value if is_same else new_values
+    return value
 
 
 def models_in(hint: Any) -> list[type[BaseModel]]:

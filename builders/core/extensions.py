@@ -105,8 +105,10 @@ def _installed(group: str, search_path: tuple[str, ...]) -> tuple[EntryPoint, ..
 def suggestion(name: str, known_names: Sequence[str]) -> str:
     """Return a hint for an unknown name: the most similar name, or all of them."""
     near_name = did_you_mean(name, known_names)
-    hint = f"did you mean {near_name!r}?" if near_name else f"there are {', '.join(known_names)}."
-    return f"{hint} A package's own is known once it is installed: pip install -e FOLDER"
+    hint_text = (
+        f"did you mean {near_name!r}?" if near_name else f"there are {', '.join(known_names)}."
+    )
+    return f"{hint_text} A package's own is known once it is installed: pip install -e FOLDER"
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +173,8 @@ class OpenUnion:
             offered_names = [
                 model_name for model_name in self.point.names() if model_name not in self.point.ours
             ]
-            hint = suggestion(name, own_names + offered_names)
-            raise mistakes([((self.key,), f"no {kind} {name!r}, {hint}")])
+            hint_text = suggestion(name, own_names + offered_names)
+            raise mistakes([((self.key,), f"no {kind} {name!r}, {hint_text}")])
         try:
             model: type[BaseModel] = self.point.find(name)
         except UserError as error:

@@ -344,8 +344,8 @@ class JsonClient:
             if response.is_redirect:
                 target_host = redirect_host(response)
                 error_text = f"HTTP {response.status_code}: it sends callers on to {target_host}"
-                hint = "give the address of the service itself"
-                raise UserError(error_text, where=without_credentials(self.address), hint=hint)
+                hint_text = "give the address of the service itself"
+                raise UserError(error_text, where=without_credentials(self.address), hint=hint_text)
             for piece in pieces(response, timeout, byte_limit, unpacked=True):
                 body_bytes += piece
                 if len(body_bytes) > byte_limit:

@@ -109,11 +109,11 @@ def gather(
     for named_input in named_inputs:
         input_name, equals, input_path = named_input.partition("=")
         if not (equals and input_path and re.fullmatch(r"[a-z]\w*", input_name)):
-            hint = "write a name and a path: --input news=path/to/the/file"
+            hint_text = "write a name and a path: --input news=path/to/the/file"
             shown = without_credentials(named_input)
             if not is_remote(named_input):
                 shown = f"{input_name}{equals}{without_credentials(input_path)}"
-            raise UserError(f"--input {shown}: no NAME=PATH", hint=hint)
+            raise UserError(f"--input {shown}: no NAME=PATH", hint=hint_text)
         if strict and input_name not in own_options:
             raise UserError(
                 f"no input {input_name!r} here", hint=f"there are {', '.join(own_options)}"

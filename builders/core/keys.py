@@ -45,16 +45,16 @@ def key_for(variable_name: str, address: str, *, required: bool) -> str | None:
         if not required:
             return None
         refusal_text = f"a rebuild sends no key, and the recipe sends {variable_name} to {origin}"
-        hint = "read its recipe.yaml; to run it as your own: factdrift release recipe.yaml"
-        raise UserError(refusal_text, hint=hint)
+        hint_text = "read its recipe.yaml; to run it as your own: factdrift release recipe.yaml"
+        raise UserError(refusal_text, hint=hint_text)
     if (variable_name, origin) not in _VENDOR_GRANTS | _typed_grants | set(_granted()):
         if not required:
             return None
         refusal_text = (
             f"the recipe sends the key in {variable_name} to {origin}, which you have not allowed"
         )
-        hint = f'if you trust it, write into {settings()}: "{variable_name}: [{origin}]"'
-        raise UserError(refusal_text, hint=hint)
+        hint_text = f'if you trust it, write into {settings()}: "{variable_name}: [{origin}]"'
+        raise UserError(refusal_text, hint=hint_text)
     if service.scheme != "https" and service.host.strip("[]") not in _LOOPBACK_HOSTS:
         refusal_text = f"{variable_name} would go to {origin} in clear text"
         raise UserError(
@@ -101,8 +101,8 @@ def _granted() -> Iterator[tuple[str, str]]:
             for grant_text in grant_texts
         ]
     except (yaml.YAMLError, AttributeError, TypeError, UnicodeDecodeError) as error:
-        hint = "write a line for each variable: OPENAI_API_KEY: [https://host]"
+        hint_text = "write a line for each variable: OPENAI_API_KEY: [https://host]"
         error_text = f"is no list of addresses by variable ({error})"
-        raise UserError(error_text, where=settings_file, hint=hint) from None
+        raise UserError(error_text, where=settings_file, hint=hint_text) from None
     for name, address in grant_pairs:
         yield name, parse_address(address).origin

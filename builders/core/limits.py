@@ -110,8 +110,8 @@ def check_unpacked(packed: int, unpacked: int, where: Path | str) -> None:
     """
     if packed and unpacked > max(UNPACKED_FREELY, MOST_UNPACKED * packed):
         text = f"the file has {packed:,} bytes and unpacks to more than {MOST_UNPACKED} times that"
-        hint = "it was made to fill a disk or a memory: get it from its publisher"
-        raise UserError(text, where=where, hint=hint)
+        hint_text = "it was made to fill a disk or a memory: get it from its publisher"
+        raise UserError(text, where=where, hint=hint_text)
 
 
 def check_yaml_size(size: int, where: str) -> None:

@@ -29,6 +29,10 @@ class Progress:
     def __init__(self, bar: "tqdm[Never]", more: Callable[[], str] | None) -> None:
         self._bar, self._more = bar, more
 
+    def expect(self, total: int) -> None:
+        """Report that the step has another number of units than was thought."""
+        self._bar.total = max(total, self._bar.n)
+
     def advance(self, amount: int) -> None:
         """Report that more units are done."""
         if self._more:

@@ -180,8 +180,8 @@ def _day_of_number(number: float | Decimal) -> date:
                 return date(1970, 1, 1) + timedelta(days=int(number) // (86_400 * per_second))
     except (OverflowError, ValueError):
         pass
-    hint = "a number is a day as 20200105, or a moment since 1970 from 1973 on"
-    raise BadValueError("bad_value", f"{str(number)[:40]} ({hint})")
+    hint_text = "a number is a day as 20200105, or a moment since 1970 from 1973 on"
+    raise BadValueError("bad_value", f"{str(number)[:40]} ({hint_text})")
 
 
 # --- Bytes ----------------------------------------------------------------------------------------
@@ -285,8 +285,8 @@ def without_mark(first_bytes: bytes, path: Path) -> bytes:
     `UserError`: the file is UTF-16 or UTF-32.
     """
     if wide_name := wide_encoding(first_bytes):
-        hint = f"convert it: {conversion(wide_name)}"
-        raise UserError(f"this is {wide_name}, not UTF-8", where=display_path(path), hint=hint)
+        hint_text = f"convert it: {conversion(wide_name)}"
+        raise UserError(f"this is {wide_name}, not UTF-8", where=display_path(path), hint=hint_text)
     return first_bytes.removeprefix(BYTE_ORDER_MARK)
 
 

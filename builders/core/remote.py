@@ -110,17 +110,17 @@ def local(
             raise UserError("no file is named", where=clean_address)
 
         def again(call: Callable[[], T], where: str = clean_address) -> T:
-            hint = "run it again later: what was fetched is kept"
-            return retry(lambda _: call(), policy, where=where, hint=hint, report=say)
+            hint_text = "run it again later: what was fetched is kept"
+            return retry(lambda _: call(), policy, where=where, hint=hint_text, report=say)
 
         parent_address, slash, file_name = clean_address.rpartition("/")
         folder_address = parent_address + slash
         remote_files: _Web | _Fsspec
         if address_parts.scheme in WEB_SCHEMES:
             if not file_name or _GLOB_CHARACTERS.search(file_name):
-                hint = "give the address of each file"
+                hint_text = "give the address of each file"
                 raise UserError(
-                    "web servers do not list their folders", where=clean_address, hint=hint
+                    "web servers do not list their folders", where=clean_address, hint=hint_text
                 )
             remote_files, addresses_by_name = _Web(policy), {unquote(file_name): named_path}
         else:
@@ -305,8 +305,12 @@ class _Web:
             if status in RETRY_STATUSES:
                 raise RetryError(f"HTTP {status}", "", retry_after(response.headers))
             if status in (401, 403):
-                hint = "is its key or signature still good? sign it anew, or give user:password@"
-                raise UserError(f"the server refuses it (HTTP {status})", where=where, hint=hint)
+                hint_text = (
+                    "is its key or signature still good? sign it anew, or give user:password@"
+                )
+                raise UserError(
+                    f"the server refuses it (HTTP {status})", where=where, hint=hint_text
+                )
             if status in (404, 410):
                 raise UserError(f"no such file (HTTP {status})", where=where)
             if status not in (200, 206):
@@ -337,8 +341,8 @@ class _Fsspec:
             )
             raise UserError(error_text, where=where, hint=str(error)) from None
         except ValueError:
-            hint = "https, s3, gs, az and what else fsspec knows are read"
-            raise UserError(f"{protocol}:// is not known", where=where, hint=hint) from None
+            hint_text = "https, s3, gs, az and what else fsspec knows are read"
+            raise UserError(f"{protocol}:// is not known", where=where, hint=hint_text) from None
 
     def addresses(
         self, named_address: str, accepts_name: Callable[[str], bool], deep: bool
@@ -377,8 +381,8 @@ class _Fsspec:
             self._files.invalidate_cache()
             file_info = {name.lower(): value for name, value in self._files.info(address).items()}
         if file_info.get("type") == "directory":
-            hint = "write / at its end"
-            raise UserError("this is a folder", where=without_credentials(address), hint=hint)
+            hint_text = "write / at its end"
+            raise UserError("this is a folder", where=without_credentials(address), hint=hint_text)
         version_fields = {
             field_name: str(file_info[field_name])
             for field_name in _VERSION_FIELDS
@@ -412,14 +416,14 @@ def _errors(where: str) -> Iterator[None]:
     except FileNotFoundError:
         raise UserError("no such file", where=where) from None
     except PermissionError:
-        hint = "are your keys for it there, and still good?"
-        raise UserError("the server refuses it", where=where, hint=hint) from None
+        hint_text = "are your keys for it there, and still good?"
+        raise UserError("the server refuses it", where=where, hint=hint_text) from None
     except (ImportError, ValueError, UserError):
         raise
     except Exception as error:
         if "Credential" in type(error).__name__:
-            hint = "its package looks for them in the environment and in your home folder"
-            raise UserError("there are no keys for it", where=where, hint=hint) from None
+            hint_text = "its package looks for them in the environment and in your home folder"
+            raise UserError("there are no keys for it", where=where, hint=hint_text) from None
         if isinstance(error, OSError | EOFError) or type(error).__module__ != "builtins":
             raise RetryError(f"out of reach ({type(error).__name__})") from None
         raise

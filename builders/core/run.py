@@ -65,8 +65,8 @@ class RunInputs(dict[str, Source]):
 
     def __missing__(self, name: str) -> Source:
         names = ", ".join(self) or "none"
-        hint = f"name it under `inputs`, where there are {names}: {name}: {{licence: CC0-1.0}}"
-        raise UserError(f"no input {name!r}", where=self._recipe, hint=hint)
+        hint_text = f"name it under `inputs`, where there are {names}: {name}: {{licence: CC0-1.0}}"
+        raise UserError(f"no input {name!r}", where=self._recipe, hint=hint_text)
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,22 @@ class DatasetBuilder(Strict):
         """
         message = f"the builder {self.builder!r} makes no limited release"
         raise UserError(message, hint="--limit is for streamingqa")
+
+    def with_rows(self, rows: int) -> Self:
+        """Return the builder for a release of `rows` rows by a model.
+
+        Raises `UserError` if no model writes its rows.
+        """
+        message = f"the builder {self.builder!r} makes all the rows that there are"
+        raise UserError(message, hint="--rows is for streamingqa, with a model that writes")
+
+    def with_model(self, settings: Strict) -> Self:
+        """Return the builder with a language model in the place of every one that it names.
+
+        `settings` are `builders.generate` settings. Raises `UserError` if it asks no model.
+        """
+        message = f"the builder {self.builder!r} asks no language model"
+        raise UserError(message, hint="--model is for recipes in which a model writes")
 
     def build(self, run: Run) -> Dataset:
         """Make and return the dataset."""

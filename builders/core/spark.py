@@ -116,8 +116,8 @@ def require(address: str | None) -> None:
             if endpoint_number == len(server_endpoints):
                 reason = error.strerror or str(error)
                 error_text = f"no Spark answers at {redact_address(remote_address)} ({reason})"
-                hint = "is it running, and can this machine reach it?"
-                raise UserError(error_text, hint=hint) from error
+                hint_text = "is it running, and can this machine reach it?"
+                raise UserError(error_text, hint=hint_text) from error
     if is_connect:
         _require_server(remote_address)
 

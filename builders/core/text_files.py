@@ -127,15 +127,22 @@ def _refuse_workbook(head: bytes, path: Path) -> None:
     if head.startswith(b"\xd0\xcf\x11\xe0") or (
         is_zip and any(name in head for name in (b"[Content_Types].xml", b"opendocument", b"xl/"))
     ):
-        hint = "in the program that wrote it, save the sheet as “CSV UTF-8”"
-        raise UserError("this is a workbook of a spreadsheet", where=display_path(path), hint=hint)
+        hint_text = "in the program that wrote it, save the sheet as “CSV UTF-8”"
+        raise UserError(
+            "this is a workbook of a spreadsheet", where=display_path(path), hint=hint_text
+        )
 
 
 # --- CSV ------------------------------------------------------------------------------------------
 
 
 def table_columns(path: Path) -> list[str]:
-    """The names of the columns of a CSV file; empty where its head names none."""
+    """The names of the columns of a CSV file; empty where its head names none.
+
+    `UserError`: the file is UTF-16 or UTF-32.
+    """
+    if wide_text := _wide_text(path):
+        raise UserError(f"{wide_text.reason}: {wide_text.detail}", where=display_path(path), line=1)
     with _open_text(path, "replace", "") as file:
         csv_reader, _ = _csv_reader(file)
         try:

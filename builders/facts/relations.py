@@ -484,7 +484,7 @@ def cloze_templates(
         templates[relation_id] = ClozeTemplates(
             label=relation.label,
             cloze=named_texts,
-            ask=next(question_texts, None),
+            ask=next(question_texts, None) or _spoken_question(relation.phrases),
             timeless=relation.timeless_question,
             articles=relation.articles,
         )
@@ -498,6 +498,13 @@ def cloze_templates(
         hint = f"did you mean {near_name}?" if near_name else f"there are {', '.join(known_sets)}"
         raise UserError("\n".join(without_wording), hint=hint)
     return templates
+
+
+def _spoken_question(phrases: RelationWording | None) -> str | None:
+    """`Who was the mayor of <the subject> <time>?` of the phrase without a time."""
+    if phrases is None or not phrases.ask:
+        return None
+    return f"{phrases.ask[0].upper()}{phrases.ask[1:]} <time>?"
 
 
 class Relations(dict[str, Relation]):

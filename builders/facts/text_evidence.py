@@ -16,14 +16,23 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from factdrift.builders import rows
+from factdrift.builders.facts.boundary_sides import SidedDates
 from factdrift.builders.facts.relations import NewsWording
-from factdrift.builders.text.dates import DateMention, DayInterval, TextDates, may_mean_boundary
+from factdrift.builders.text.dates import (
+    MONTHS,
+    WEEKDAYS,
+    DateMention,
+    DayInterval,
+    TextDates,
+    may_mean_boundary,
+)
 from factdrift.builders.text.en.lexicon import TITLES
 
 Span = tuple[int, int]
 """The first character of a name in a text, and the one after its last."""
 
 NO_DATES: Final = TextDates((), ())
+NO_SIDES: Final = SidedDates()
 
 
 class FactDates(NamedTuple):
@@ -54,6 +63,8 @@ class FactPassage:
     where the passage has none. `names` are the spans of subject and object in a text about
     anything, as the news is; None: the text is a page about the subject, and the whole passage may
     state the relation. `start` is the place of the first character in its paragraph or article.
+    `sided` has the dates of the passage by what they state of the object, and `nearby_sided` those
+    around it; where `sided` is None any date may state either boundary.
     """
 
     text: str
@@ -61,6 +72,8 @@ class FactPassage:
     nearby_dates: TextDates = NO_DATES
     names: tuple[Span, Span] | None = None
     start: int = 0
+    sided: SidedDates | None = None
+    nearby_sided: SidedDates = NO_SIDES
 
 
 class FactEvidence(NamedTuple):
@@ -113,26 +126,48 @@ def _boundary_dates(
     stated by a stretch without an end (`since 2003`).
     """
     fact_start, fact_end, is_open = dates
+    sided = passage.sided if passage.dates.written else passage.nearby_sided
     written_dates, stretches = passage.dates if passage.dates.written else passage.nearby_dates
     if fact_start and fact_end:
         written_dates = _outside_shorter(written_dates, stretches, fact_start, fact_end)
     start_dates: tuple[DateMention, ...] | None = None
     end_dates: tuple[DateMention, ...] | None = None
+    starting, ending = _dates_by_side(sided, fact_start, fact_end) if sided else ((), ())
     if fact_start:
         start_dates = tuple(
             written
             for written in written_dates
-            if _states(written, fact_start) and not _ends_a_stretch(written, stretches)
+            if _states(written, fact_start)
+            and not _ends_a_stretch(written, stretches)
+            and (sided is None or written in starting)
         )
     if fact_end:
         end_dates = tuple(
             written
             for written in written_dates
-            if _states(written, fact_end) and not _begins_a_stretch(written, stretches)
+            if _states(written, fact_end)
+            and not _begins_a_stretch(written, stretches)
+            and (sided is None or written in ending)
         )
     elif is_open and fact_start:
         end_dates = _open_stretches(stretches, year_of(fact_start))
     return start_dates, end_dates
+
+
+def _dates_by_side(
+    sided: SidedDates, fact_start: DayInterval | None, fact_end: DayInterval | None
+) -> tuple[tuple[DateMention, ...], tuple[DateMention, ...]]:
+    """The dates that may state the start, and the end, of a fact with these boundaries.
+
+    Whatever happened in a unit of time that holds the whole fact states both, as of a prize.
+    """
+    whole: list[DateMention] = []
+    if fact_start and fact_end:
+        for written in (*sided.starts, *sided.ends, *sided.moments):
+            holds_fact = written.first <= fact_start[0] and fact_end[1] <= written.last
+            if holds_fact or (fact_start == fact_end and may_mean_boundary([written], fact_start)):
+                whole.append(written)
+    return (*sided.starts, *whole), (*sided.ends, *whole)
 
 
 def _outside_shorter(
@@ -229,7 +264,7 @@ _SMALL_WORDS = frozenset(
     "its this that who which new current incumbent 's ’s".split()
 )
 _CHANGE_VERB = re.compile(
-    r"\b(?:appoint|nam|hir|sign|elect|unveil|install|marr|buy|bought|acquir)\w*"
+    r"\b(?:appoint|nam|hir|sign|elect|unveil|install|marr|buy|bought|acquir|join)\w*"
 )
 """Verbs between two names whose relation is told behind them: `appointed … as head coach`.
 
@@ -246,6 +281,25 @@ _OTHER_RELATION = re.compile(
 The `former` coach is none today, and an `acting` one is no coach. `Formerly` matches, `reformer`
 does not.
 """
+_UNREAL = re.compile(
+    r"\b(?:not|never|neither|nor|nobody|no longer|without|fail\w*|refus\w*|den(?:y|ies|ied)"
+    r"|reject\w*|block\w*|drop(?:s|ped)|abandon\w*|withdr[ae]w\w*|turn(?:s|ed)? down|unless"
+    r"|wants?|wanted|wish\w*|hop(?:e|es|ed|ing)|plan(?:s|ned|ning)?|will|seeks?|sought|aims?"
+    r"|expected|likely|tipped|favou?rite|set to|due to|talks|bid|offer\w*|consider\w*|propos\w*"
+    r"|rumou?r\w*|unit|arm|division|branch|youth|reserves?|academy)\b|\Bn['’]t\b"
+)
+"""Words of a clause that tells of what did not happen, of what may happen, or of a part of a thing.
+
+`has not bought` and `didn't buy` match, `had noted` does not.
+"""
+# `, which has no shops,` and ` on Monday`, not `, Apple and Google,`
+_ASIDE = re.compile(
+    r", (?:who|whom|which|whose|where|when|not|without|with|despite|aged|a|an) [^,;.]*,"
+    rf"| (?:on )?(?:{'|'.join(WEEKDAYS)})\b| in (?:{'|'.join(MONTHS)})\b"
+)
+"""What stands between two names and tells nothing of how they belong together."""
+# marks that end a clause
+_CLAUSE_START = re.compile(r"[,.;:]")
 _PARTING_WORDS = frozenset("and by in to with from at for that this his her their its".split())
 """Small words behind which another statement begins."""
 _STATE_GOES_ON = re.compile(r"serv\w+|remain\w*|current(?:ly)?|incumbent|new|now|still|long|also")
@@ -272,6 +326,9 @@ def _joining_word(
     assert passage.names is not None
     pair = _NamePair(passage.text, *sorted(passage.names))
     if len(passage.text.split()) > _LONGEST_SENTENCE or pair.tells_otherwise():
+        return None
+    pair = pair.without_asides()
+    if pair.is_unreal(_any_of((*cues, *changes))):
         return None
     pattern = _any_of(cues)
     other_text = pattern.sub(" ", pair.between)
@@ -321,6 +378,38 @@ class _NamePair(NamedTuple):
     def tells_otherwise(self) -> bool:
         """Whether a word near the names says that the relation is another one, or no more."""
         return self.has_near(_OTHER_RELATION)
+
+    def without_asides(self) -> "_NamePair":
+        """The same names in a text where blanks stand for the asides, so that places stay."""
+
+        def blank(aside: re.Match[str]) -> str:
+            holds_name = any(
+                start < aside.end() and aside.start() < end
+                for start, end in (self.first, self.second)
+            )
+            return aside[0] if holds_name else " " * len(aside[0])
+
+        return self._replace(text=_ASIDE.sub(blank, self.text))
+
+    def is_unreal(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the clause of the two names tells of what did not happen, or not yet.
+
+        The clause goes from the mark before the first name to the relation's word behind the second
+        one, where there is such a word, or else to the second name.
+        """
+        marks_before = [mark.end() for mark in _CLAUSE_START.finditer(self.text, 0, self.first[0])]
+        clause_end = self.second[1]
+        rest_end = _CLAUSE_START.search(self.text, clause_end)
+        word_behind = pattern.search(
+            self.text, clause_end, rest_end.start() if rest_end else len(self.text)
+        )
+        return bool(
+            _UNREAL.search(
+                self.text,
+                marks_before[-1] if marks_before else 0,
+                word_behind.end() if word_behind else clause_end,
+            )
+        )
 
     def word_between(
         self, relation_word: re.Match[str], pattern: re.Pattern[str], *, is_state: bool

@@ -23,6 +23,7 @@ from factdrift.builders.generate.protocol import WAITING, OnResult, Result, Shap
 
 _URL = "/v1/chat/completions"
 _COMPLETION = "/v1/completions"
+_COUNTED = ("prompt", "completion")
 
 
 class BatchChat(Chat):
@@ -70,7 +71,7 @@ class BatchBackend(p.PromptedModel):
     ) -> list[Result]:
         """Return the result for each text; a text without one gets a call, and its result waits."""
         if self._known is None:
-            batch_results = _results(self.settings.folder, self.usage)
+            batch_results = _results(self.settings.folder)
             self._known = {
                 call_id: result for call_id, result in batch_results if result is not None
             }
@@ -80,6 +81,10 @@ class BatchBackend(p.PromptedModel):
             call_id = digest([self.identity, call_body])
             call_url = _COMPLETION if self.settings.completion else _URL
             completion = self._known.get(call_id)
+            if completion:  # an answer that is cached never comes here, so each is counted once
+                tokens = (completion.tokens.get(f"{name}_tokens") for name in _COUNTED)
+                read, written = (int(count or 0) for count in tokens)
+                self.usage.add(read=read, written=written)
             result = (
                 completion.result(completion.text, whole=shape is not None) if completion else None
             )
@@ -120,7 +125,7 @@ class BatchBackend(p.PromptedModel):
             )
 
 
-def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Completion | None]]:
+def _results(folder: Path) -> Iterator[tuple[str, Completion | None]]:
     """The results that lie in a folder, by the name of their call."""
     for path in sorted(folder.glob("*.jsonl")):
         if path.name.startswith("requests-"):
@@ -128,17 +133,21 @@ def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Completion | Non
         with path.open(encoding="utf-8-sig") as result_file:
             for line_number, line in enumerate(result_file, 1):
                 if line.strip():
-                    yield _result(line, path, line_number, usage)
+                    yield _result(line, path, line_number)
 
 
-def _result(line: str, path: Path, line_number: int, usage: Usage) -> tuple[str, Completion | None]:
+def _result(line: str, path: Path, line_number: int) -> tuple[str, Completion | None]:
     """Return the id of a call and its result, which is None if the call has to be sent again."""
     try:
         line_data: Any = json.loads(line)
         call_id = str(line_data["custom_id"])
     except (ValueError, KeyError, TypeError):
-        hint = "results of a batch are JSON lines with custom_id and response; is it cut short?"
-        raise UserError("no result of a batch", where=path, line=line_number, hint=hint) from None
+        hint_text = (
+            "results of a batch are JSON lines with custom_id and response; is it cut short?"
+        )
+        raise UserError(
+            "no result of a batch", where=path, line=line_number, hint=hint_text
+        ) from None
     response = line_data.get("response") or {}
     answer_body = response.get("body") if isinstance(response, dict) else None
     completion = parse_completion(answer_body)
@@ -155,8 +164,4 @@ def _result(line: str, path: Path, line_number: int, usage: Usage) -> tuple[str,
             line_data.get("error")
         )
         return call_id, Completion(message_text[:160], "server_refused", {})
-    tokens_read, tokens_written = (
-        completion.tokens.get(f"{call_id}_tokens") for call_id in ("prompt", "completion")
-    )
-    usage.add(read=int(tokens_read or 0), written=int(tokens_written or 0))
     return call_id, completion

@@ -7,7 +7,7 @@ the holders are in doubt.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import permutations, product
@@ -80,6 +80,9 @@ _WHO_DID = re.compile(r"^(who) (\w+?)e?d\b")
 """A regular past after `who`: in `who chaired <subject>`, not in `who is <subject>`."""
 _MOST_ANSWERS = 3
 """Holders at one time beyond which nobody asks for them: members of a parliament, for example."""
+
+EVENTS: tuple[About, ...] = ("event",)
+"""What is news about facts: that they began, not that they hold."""
 
 Side = Literal["object", "subject"]
 
@@ -164,12 +167,12 @@ class StatedFacts:
         """Yield each article with the facts that its sentences state, in their order."""
         for batch in batches(articles, _ARTICLES_AT_ONCE):
             sentences = [news_sentences(article) for article in batch]
-            mentions = self.names.find(list(zip(batch, sentences, strict=True)))
+            mentions = self.names.find(sentences)
             item_pairs: set[tuple[str, str]] = set()
             for article_mentions in mentions:
                 for first_mention, second_mention in _mention_pairs(article_mentions):
                     item_pairs.update(product(first_mention.ids, second_mention.ids))
-            known_terms, relation_ids = self._read_terms(item_pairs)
+            known_terms, relation_ids = self.read_terms(item_pairs)
             for article, article_sentences, article_mentions in zip(
                 batch, sentences, mentions, strict=True
             ):
@@ -178,10 +181,10 @@ class StatedFacts:
                 )
                 yield article, list(facts), known_terms
 
-    def _read_terms(
+    def read_terms(
         self, item_pairs: set[tuple[str, str]]
     ) -> tuple[KnownTerms, dict[tuple[str, str], list[str]]]:
-        """The timelines around pairs of items, and the relations between the items of each."""
+        """Return the timelines around pairs of items, and the relations between those of each."""
         known_terms, relation_ids = KnownTerms(), dict[tuple[str, str], list[str]]()
         self._register("pairs", sorted(item_pairs), "subject_id", "object_id")
         self._db.execute(
@@ -313,10 +316,13 @@ def questions(
     known_terms: KnownTerms,
     snapshot_day: date,
     relation_wordings: Mapping[str, NewsWording],
+    about: Collection[About] = EVENTS,
 ) -> StatedFactQuestions:
     """Return every question that may be asked about an article's facts on the day of a draw.
 
-    Each question has its own id: a fact that a sentence states twice is asked about once.
+    Each question has its own id: a fact that a sentence states twice is asked about once. By
+    default it is asked only who came into a state; a state that an article mentions is not its
+    news, and is asked for where `about` has it.
     """
     by_id: dict[str, Question] = {}
     ambiguous_by_id: dict[str, Question] = {}
@@ -325,6 +331,11 @@ def questions(
             article, fact, draw, known_terms, snapshot_day, relation_wordings[fact.relation]
         )
         for question in fact_question.questions():
+            assert question.grounding is not None, "it is made of a fact"
+            # when an old change happened is no news either
+            is_asked = question.recent or question.grounding.about == "state"
+            if question.grounding.about not in about or not is_asked:
+                continue
             if fact_question.is_ambiguous(question):
                 ambiguous_by_id[question.id] = question
             else:

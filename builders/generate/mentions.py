@@ -131,10 +131,10 @@ class EntityNames:
             db.execute("insert into names select * from more")
             db.unregister("more")
 
-    def find(self, articles: Sequence[tuple[Article, Sequence[Sentence]]]) -> list[list[Mention]]:
-        """Return the mentions of each article, in order of their places."""
+    def find(self, articles: Sequence[Sequence[Sentence]]) -> list[list[Mention]]:
+        """Return the mentions in the sentences of each article, in order of their places."""
         span_columns: dict[str, list[int | str]] = {name: [] for name in _NAMES.names}
-        for article_index, (_, sentences) in enumerate(articles):
+        for article_index, sentences in enumerate(articles):
             for sentence_index, sentence in enumerate(sentences):
                 for span_start, span_end in _spans(sentence.text):
                     name = plain_marks(sentence.text[span_start:span_end])
@@ -153,7 +153,7 @@ class EntityNames:
             sentence_hits = hits_by_sentence[article_index].setdefault(sentence_index, [])
             sentence_hits.append((span_start, span_end, tuple(item_ids)))
         mentions = []
-        for (_, sentences), article_hits in zip(articles, hits_by_sentence, strict=True):
+        for sentences, article_hits in zip(articles, hits_by_sentence, strict=True):
             mentions.append(_standing_alone(sentences, article_hits))
         return mentions
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Event, Lock
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field, JsonValue, field_validator
 
@@ -13,8 +13,11 @@ from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import seeded_fraction
 from factdrift.builders.core.http import JsonClient, Reply, RetryError, RetryPolicy, message_in
+from factdrift.builders.core.steps import NOT_IN_KEY
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
+from factdrift.builders.generate.replies import NEWS_VERDICTS, VERDICTS
+from factdrift.builders.rows import AnswerType
 
 _HINT = "what was answered is kept; run again to go on"
 _FIRST_WAIT = 0.5
@@ -30,9 +33,9 @@ class Chat(p.ModelSettings):
     """Settings of all calls of the chat protocol, whichever way they are sent."""
 
     new_tokens: int = Field(
-        default=512,
+        default=2000,
         ge=1,
-        description="longest output, in tokens; a model that reasons first wants thousands",
+        description="longest output, in tokens; a model that reasons first wants more",
     )
     completion: bool = Field(
         default=False, description="ask a base model to go on with the text: no chat, no schema"
@@ -89,11 +92,35 @@ def _object(**fields: Any) -> dict[str, Any]:
     }
 
 
+TOXICITY_ATTRIBUTES = (
+    *("identity_attack", "insult", "profanity"),
+    *("severe_toxicity", "sexually_explicit", "threat"),
+)
+"""The scores that a rubric asks for, in the order of the columns of a release."""
 _TEXT = {"type": "string"}
 _SCHEMAS: Mapping[Shape, dict[str, Any]] = {
     "question": _object(question=_TEXT),
+    "pairs": _object(
+        pairs={
+            "type": "array",
+            "items": _object(
+                event=_TEXT,
+                event_day=_TEXT,
+                sentence=_TEXT,
+                question=_TEXT,
+                answer=_TEXT,
+                answer_type={"type": "string", "enum": list(get_args(AnswerType))},
+            ),
+        }
+    ),
     "answer": _object(answer=_TEXT),
-    "verdict": _object(**{name: {"type": "boolean"} for name in p.VERDICTS}),
+    "guess": _object(answer=_TEXT),
+    "verdict": _object(**{name: {"type": "boolean"} for name in VERDICTS}),
+    "toxicity": _object(**{name: {"type": "number"} for name in TOXICITY_ATTRIBUTES}),
+    # the reason first, so that the model thinks before it decides
+    "news": _object(
+        guess=_TEXT, reason=_TEXT, **{name: {"type": "boolean"} for name in NEWS_VERDICTS}
+    ),
 }
 """The JSON schema of an answer of each form."""
 
@@ -106,10 +133,18 @@ class OpenAI(Chat):
     key_variable: str = Field(
         default="OPENAI_API_KEY", description="environment variable that holds the key, if any"
     )
-    concurrency: int = Field(default=4, ge=1, le=256, description="calls at a time")
-    retries: int = Field(default=6, ge=0, description="further attempts after a failed call")
-    timeout: float = Field(default=60.0, gt=0, description="seconds that one call may take")
-    longest_wait: float = Field(default=60.0, gt=0, description="seconds between attempts at most")
+    concurrency: Annotated[int, NOT_IN_KEY] = Field(
+        default=4, ge=1, le=256, description="calls at a time"
+    )
+    retries: Annotated[int, NOT_IN_KEY] = Field(
+        default=6, ge=0, description="further attempts after a failed call"
+    )
+    timeout: Annotated[float, NOT_IN_KEY] = Field(
+        default=60.0, gt=0, description="seconds that one call may take"
+    )
+    longest_wait: Annotated[float, NOT_IN_KEY] = Field(
+        default=60.0, gt=0, description="seconds between attempts at most"
+    )
 
     @field_validator("base_url")
     @classmethod
@@ -125,8 +160,8 @@ class OpenAI(Chat):
             self.key()
         needs_key = self.base_url.rstrip("/") == _VENDOR and not offline
         if needs_key and not os.environ.get(self.key_variable):
-            hint = f"export {self.key_variable}=…, or give the base_url of another server"
-            raise UserError(f"the variable {self.key_variable} holds no key", hint=hint)
+            hint_text = f"export {self.key_variable}=…, or give the base_url of another server"
+            raise UserError(f"the variable {self.key_variable} holds no key", hint=hint_text)
 
     def key(self) -> str | None:
         """Return the key if the user allowed it for this server; see `builders.core.keys`."""
@@ -170,7 +205,18 @@ class OpenAIBackend(p.PromptedModel):
         stop_event = Event()
         client = self._client(stop_event)
 
+        has_failed = Event()
+
         def call(index: int) -> None:
+            if has_failed.is_set():  # a call costs money, so none begins after the end
+                return
+            try:
+                answer(index)
+            except BaseException:
+                has_failed.set()
+                raise
+
+        def answer(index: int) -> None:
             result = self._ask(client, texts[index], shape, strict=parse is None)
 
             def hand_on() -> None:
@@ -226,8 +272,8 @@ class OpenAIBackend(p.PromptedModel):
             return completion.result(client.redact(completion.text), whole=shape is not None)
         message = f"HTTP {reply.status}: {client.words(reply)}"
         if reply.status in _NOT_ALLOWED:
-            hint = f"{self.settings.key_variable} has to hold a key that this server takes"
-            raise UserError(message, where=self._url, hint=hint)
+            hint_text = f"{self.settings.key_variable} has to hold a key that this server takes"
+            raise UserError(message, where=self._url, hint=hint_text)
         if strict or reply.status not in _PROMPT_ERRORS:
             raise UserError(message, where=self._url, hint=_HINT)
         return Result(None, "server_refused", message)

@@ -1,21 +1,27 @@
-"""Few-shot prompts from an editable YAML file, and how a model's text becomes a result."""
+"""Language models: their settings in a recipe, and the tasks that they are given as prompts."""
 
 import json
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
-from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from functools import partial
+from typing import ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from factdrift.builders.core.config import Loc, Strict, did_you_mean, load, mistakes
+from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import RecipePath, resource
-from factdrift.builders.core.hashing import digest
-from factdrift.builders.core.limits import LONGEST_REPLY
+from factdrift.builders.core.files import RecipePath
+from factdrift.builders.generate.prompt_files import (
+    Prompts,
+    Task,
+    article_prompt,
+    query_prompt,
+    question_prompt,
+)
+from factdrift.builders.generate.prompt_files import load_prompts as load_prompts
 from factdrift.builders.generate.protocol import (
+    ArticleRequest,
     Kind,
     OnResult,
     Query,
@@ -23,95 +29,15 @@ from factdrift.builders.generate.protocol import (
     Result,
     Shape,
     Usage,
+    WrittenPairs,
 )
-from factdrift.builders.rows import Article
-from factdrift.builders.text.dates import format_date
-
-DEFAULT_PROMPTS = resource("builders/generate/prompts/default.yaml")
-# `<answer>` and `<my slot>`, also misspelt; not `<1>`
-_ANY_SLOT = re.compile(r"<([A-Za-z_ ]{1,24})>")
-# the start of a page, as proxies send for an answer: `<html>`, not `<b>`
-_HTML = re.compile(r"<(?:!doctype|html|head|body|div|p|script)\b", re.IGNORECASE)
-Task = Literal["generate", "answer", "judge"]
-_SLOTS: Mapping[Task, tuple[str, ...]] = {
-    "generate": ("article", "answer"),
-    "answer": ("article", "question"),
-    "judge": ("article", "question", "answer"),
-}
-"""The slots that the layout of each task must have, beside the days that it may have."""
-# a slot that is filled: `<today>`, not `<tomorrow>`
-_SLOT = re.compile(r"<(article|date|today|answer|question)>")
-
-
-class PromptExample(Strict):
-    """One article with a question and its answer; `verdict` is the judge's answer about them."""
-
-    article: str
-    date: str
-    today: str
-    question: str
-    answer: str
-    verdict: str = "yes"
-
-
-class Prompt(Strict):
-    """The prompt of one task."""
-
-    instruction: str = Field(description="what to do; stands first")
-    layout: str = Field(
-        description="one example with slots <article>, <date>, <today>, <answer>, <question>; "
-        "what the model writes follows it"
-    )
-    examples: tuple[PromptExample, ...] = ()
-
-
-class Prompts(Strict):
-    """A prompt file."""
-
-    generate: Prompt
-    answer: Prompt
-    judge: Prompt | None = Field(default=None, description="of the filter `lm_judge`")
-    refusals: tuple[str, ...] = Field(
-        default=(), description="beginnings of a text that is no answer"
-    )
-
-    @model_validator(mode="after")
-    def _slots(self) -> Self:
-        mistake_list: list[tuple[Loc, str]] = []
-        for task, needed_slots in _SLOTS.items():
-            if prompt := getattr(self, task):
-                known_slots = (*needed_slots, "date", "today")
-                layout_slots = _ANY_SLOT.findall(prompt.layout)
-                task_mistakes = [
-                    _no_slot(slot_name, known_slots)
-                    for slot_name in layout_slots
-                    if slot_name not in known_slots
-                ]
-                task_mistakes += [
-                    f"the slot <{slot_name}> is missing"
-                    for slot_name in needed_slots
-                    if slot_name not in layout_slots
-                ]
-                # a misspelt slot is missing under its own name: said once
-                mistake_list += [((task, "layout"), text) for text in task_mistakes[:1]]
-        if mistake_list:
-            raise mistakes(mistake_list)
-        return self
-
-    @property
-    def identity(self) -> str:
-        """A hash of the whole file."""
-        return digest(self.model_dump(mode="json"))
-
-
-def _no_slot(slot_name: str, known_slots: Sequence[str]) -> str:
-    near_slot = did_you_mean(slot_name, known_slots)
-    hint = (
-        f"did you mean <{near_slot}>?"
-        if near_slot
-        else f"the slots are <{'>, <'.join(known_slots)}>"
-    )
-    return f"no slot <{slot_name}>, {hint}"
+from factdrift.builders.generate.replies import (
+    NEWS_VERDICTS,
+    parse_pairs,
+    parse_reply,
+    parse_verdict,
+    read_pairs,
+)
 
 
 class ModelSettings(Strict, ABC):
@@ -127,6 +53,9 @@ class ModelSettings(Strict, ABC):
     """Whether the model gives texts alone. Only subclasses of `Transformers` give probabilities of
     words, which the views `mask`, `rank` and `likelihood` of `run-model` need."""
 
+    cached: ClassVar[bool] = True
+    """Whether answers are kept in the build folder; not those that lie in a file anyway."""
+
     backend: str
     """Its name in the recipe."""
     model: str
@@ -134,6 +63,11 @@ class ModelSettings(Strict, ABC):
     characters: int = Field(default=4000, ge=200, description="most of an article that is shown")
     prompts: RecipePath | None = Field(
         default=None, description="prompt file, relative to the recipe; the project's by default"
+    )
+    cutoff: date | None = Field(
+        default=None,
+        description="last day of the texts that it was trained on: the filter `guess` asks it "
+        "about later articles only",
     )
     temperature: float = Field(default=0.0, ge=0, description="0: the likeliest text")
     stop: tuple[str, ...] = Field(
@@ -157,307 +91,6 @@ class ModelSettings(Strict, ABC):
     @abstractmethod
     def open(self, seed: int) -> "PromptedModel":
         """Return the model. Nothing is loaded or called before its first request."""
-
-
-def load_prompts(path: Path | None) -> Prompts:
-    """Read the prompts of a file, by default of the project's own."""
-    return load(path or DEFAULT_PROMPTS, Prompts)
-
-
-def weekday_and_date(day: date) -> str:
-    """Write a day as `Tuesday, 12 March 2013`."""
-    return format_date(day, "day_of_week_day_first")
-
-
-def article_excerpt(article: Article, sentence_index: int | None, character_limit: int) -> str:
-    """Return the sentences around one sentence that fit into `character_limit` characters.
-
-    Without a sentence, they are the article's first ones.
-    """
-    sentence_count = len(article.sentences)
-    centre_index = min(sentence_index or 0, sentence_count - 1)
-    first_index = last_index = centre_index
-    used_characters = len(article.sentences[centre_index])
-    while first_index > 0 or last_index < sentence_count - 1:
-        has_grown = False
-        for neighbour in (last_index + 1, first_index - 1):
-            if (
-                0 <= neighbour < sentence_count
-                and used_characters + 1 + len(article.sentences[neighbour]) <= character_limit
-            ):
-                used_characters += 1 + len(article.sentences[neighbour])
-                first_index, last_index, has_grown = (
-                    min(first_index, neighbour),
-                    max(last_index, neighbour),
-                    True,
-                )
-        if not has_grown:
-            break
-    return " ".join(article.sentences[first_index : last_index + 1])[:character_limit]
-
-
-def _fill(layout: str, slot_values: Mapping[str, str]) -> str:
-    return _SLOT.sub(lambda match: slot_values.get(match[1], ""), layout)
-
-
-def question_prompt(prompts: Prompts, request: Request, character_limit: int) -> str:
-    """Return the whole prompt to write a question.
-
-    It has at most `character_limit` characters of the article.
-    """
-    slot_values = _values(
-        request.article, request.question_day, request.candidate.sentence, character_limit
-    )
-    return _whole(prompts, "generate", slot_values | {"answer": request.candidate.text})
-
-
-def answer_prompt(prompts: Prompts, query: Query, character_limit: int) -> str:
-    """Return the whole prompt to answer a question.
-
-    It has at most `character_limit` characters of the article.
-    """
-    slot_values = _values(query.article, query.question_day, None, character_limit)
-    return _whole(prompts, "answer", slot_values | {"question": query.question})
-
-
-def judge_prompt(prompts: Prompts, query: Query, character_limit: int) -> str:
-    """Return the whole prompt to judge a question.
-
-    It has at most `character_limit` characters of the article.
-    """
-    answer = query.answer
-    assert answer is not None
-    slot_values = _values(query.article, query.question_day, answer.sentence, character_limit)
-    return _whole(
-        prompts, "judge", slot_values | {"question": query.question, "answer": answer.text}
-    )
-
-
-def _values(
-    article: Article, question_day: date, sentence_index: int | None, character_limit: int
-) -> dict[str, str]:
-    excerpt = article_excerpt(article, sentence_index, character_limit)
-    return {
-        "article": excerpt,
-        "date": weekday_and_date(article.day),
-        "today": weekday_and_date(question_day),
-    }
-
-
-_SOLUTION: Mapping[Task, str] = {"generate": "question", "answer": "answer", "judge": "verdict"}
-"""The field of an example that a model has to write, by task."""
-
-
-def _whole(prompts: Prompts, task: Task, slot_values: Mapping[str, str] | None) -> str:
-    """The instruction, the solved examples, and the layout that the model has to continue.
-
-    Without values, the slots stay unfilled.
-    """
-    # a file of the user's may lack the judge: the project's own prompt is used then
-    task_prompt: Prompt | None = getattr(prompts, task) or load_prompts(None).judge
-    assert task_prompt is not None
-    solved_examples = [
-        f"{_fill(task_prompt.layout, example.model_dump())} {getattr(example, _SOLUTION[task])}"
-        for example in task_prompt.examples
-    ]
-    last_part = (
-        task_prompt.layout if slot_values is None else _fill(task_prompt.layout, slot_values)
-    )
-    return "\n\n".join([task_prompt.instruction, *solved_examples, last_part])
-
-
-def prompt_template(prompts: Prompts, task_name: str) -> str:
-    """Return the prompt of a task (`writes questions`, `filter …`) with its slots unfilled."""
-    tasks_by_name: Mapping[str, Task] = {"writes questions": "generate", "filter lm_judge": "judge"}
-    return _whole(prompts, tasks_by_name.get(task_name, "answer"), None)
-
-
-# --- From a model's text to a result --------------------------------------------------------------
-
-# the names of tags that models put around their reasoning
-_TAGS = "think|thinking|thought|reasoning|reflection|scratchpad"
-# where reasoning begins or ends: `<think>` and `</think>`, not `<b>`
-_REASONING_TAG = re.compile(rf"<(/?)({_TAGS})>", re.IGNORECASE)
-# `Hm. Who?</think>` and `Hm. <|message|>`, not `Hm. Who?`
-_ENDED = re.compile(rf"^.*(?:</(?:{_TAGS})>|\[/THINK\]|<\|message\|>)", re.DOTALL | re.IGNORECASE)
-"""The end of reasoning that began in the prompt or in a channel of the model's own format."""
-# reasoning that was cut off: `<think>Who?`, not `I think`
-_BEGUN = re.compile(rf"(?:<(?:{_TAGS})>|\[THINK\]).*$", re.DOTALL | re.IGNORECASE)
-# tokens of chat formats: `<|im_end|>`, not `<|END|>`
-_SPECIAL = re.compile(r"<\|[a-z_]+\|>")
-# Markdown around code: "```json", not "`json`"
-_FENCE = re.compile(r"```\w*")
-# courtesies: `Sure! `, `Of course, here …`, not `Sure, who won?`
-_POLITE = re.compile(
-    r"(?:sure|certainly|of course|okay|absolutely|great|gladly)"
-    r"(?: thing| question|, here you go)?(?:[!.:]+(?:\s+|$)|,\s+(?=here|the |i ))",
-    re.IGNORECASE,
-)
-# what announces an answer: `Here is a question: `, `The answer is: `, not `The answer`
-_PREFACE = re.compile(
-    r"(?:(?:here(?:['’]s| is| are)|the following|based on|according to)\b[^?\n]{0,100}?:(?=\s|$|\W)"
-    r"|(?:(?:the|my|a|an|one|possible|final|short|correct|suggested)\s+)*"
-    r"(?:question|answer)s?(?:\s*\d+)?\s*(?:(?:is|would be|could be)(?:\s|:)|:)\**)\s*",
-    re.IGNORECASE,
-)
-# quotation marks and marks of Markdown, which models put around an answer
-_MARKS = "\"“”'`*_# \t"
-# the mark of a list item: `1. `, `(2) ` and `- `, not `1984 `
-_NUMBER = re.compile(r"\(?(\d{1,2})[.):]\s+|[-*•]\s+")
-# a remark after a question: `Who won? (easy)`, not `Who won? Who lost?`
-_REMARK = re.compile(r"(\?)[\"”*]*\s*(?:\(|\*\*|—|Answer\b).*$")
-_LONGEST = 300
-"""Characters of a question or an answer at most: a guess; a model that writes more has not
-understood its task."""
-
-
-def strip_reasoning(model_text: str) -> str:
-    """Remove the reasoning from a model's text, whether the tags around it are whole or not."""
-    model_text = _ENDED.sub("", _without_whole_reasoning(model_text))
-    return _SPECIAL.sub("", _BEGUN.sub("", model_text)).strip()
-
-
-def _without_whole_reasoning(model_text: str) -> str:
-    """A text without what stands between a tag and the next one that closes it.
-
-    The tags are gone through once, from behind, so that each knows where the next one of its name
-    closes: a text of ten thousand opening tags is not searched for each of them.
-    """
-    tags = list(_REASONING_TAG.finditer(model_text))
-    next_end: dict[str, int] = {}
-    ends: list[tuple[int, int]] = []
-    for tag in reversed(tags):
-        tag_name = tag[2].lower()
-        if tag[1]:
-            next_end[tag_name] = tag.end()
-        elif tag_name in next_end:
-            ends.append((tag.start(), next_end[tag_name]))
-    pieces: list[str] = []
-    copied_to = 0
-    for start, end in reversed(ends):
-        if start >= copied_to:
-            pieces.append(model_text[copied_to:start])
-            copied_to = end
-    return "".join([*pieces, model_text[copied_to:]])
-
-
-def _lines(model_text: str, layout: str) -> list[str]:
-    """The lines that say something, up to the next example that a model makes up."""
-    first_label = layout.partition("<")[0].strip()
-    if first_label:
-        model_text = model_text.partition(f"\n{first_label}")[0]
-    return [line for line in map(_bare, _FENCE.sub("", model_text).splitlines()) if line]
-
-
-def _bare(line: str) -> str:
-    """A line without courtesies, prefaces, labels and the marks of Markdown."""
-    previous_line, line = None, line.strip(_MARKS)
-    while previous_line != line:
-        previous_line = line
-        for pattern in (_POLITE, _PREFACE):
-            if match := pattern.match(line):
-                line = line[match.end() :]
-        line = line.strip(_MARKS)
-    return line
-
-
-def _json(model_text: str) -> Any:
-    """Return the first JSON object in a text, or None."""
-    json_start = model_text.find("{")
-    if json_start < 0:
-        return None
-    try:
-        return json.JSONDecoder().raw_decode(model_text, json_start)[0]
-    except ValueError:
-        return None
-
-
-def _field(json_data: Any, field_name: str) -> str | None:
-    """A text in a JSON object: under its name, or its only text where its name is another."""
-    if not isinstance(json_data, dict):
-        return None
-    texts = [value for value in json_data.values() if isinstance(value, str)]
-    value = json_data.get(field_name, texts[0] if len(texts) == 1 else None)
-    return value if isinstance(value, str) else None
-
-
-def parse_reply(model_text: str, prompts: Prompts, *, question: bool) -> Result:
-    """Return a model's text as a question or an answer, or the reason why it is of no use.
-
-    Reasons: `empty`, `cut_off`, `html`, `refusal`, `too_long`; `no_question` where it has to be a
-    question. Reasoning and prefaces are removed; the text may be JSON, requested or not.
-    """
-    visible_text = strip_reasoning(model_text)[:LONGEST_REPLY]
-    json_text = _field(_json(visible_text), "question" if question else "answer")
-    layout = (prompts.generate if question else prompts.answer).layout
-    reply_lines = _lines(visible_text if json_text is None else json_text, layout)
-    reply_line = _question_line(reply_lines) if question else next(iter(reply_lines), "")
-    reason: str | None
-    if not reply_line or (
-        json_text is None and visible_text.startswith("{")
-    ):  # JSON that was cut off
-        reason = "cut_off" if model_text.strip() else "empty"
-    elif _HTML.search(visible_text):
-        reason = "html"
-    else:
-        reason = _why_useless(reply_line, prompts, question=question)
-    if reason is None:
-        return Result(reply_line)
-    return Result(None, reason, visible_text[:80] or model_text.strip()[:80] or None)
-
-
-def _question_line(lines: Sequence[str]) -> str:
-    """The first line where it asks, or else the first line that asks without its remarks."""
-    unnumbered_lines = [_NUMBER.sub("", line, count=1) for line in lines]
-    first_line = next(iter(unnumbered_lines), "")
-    if first_line.endswith("?"):
-        return first_line
-    without_remarks = (_REMARK.sub(r"\1", line) for line in unnumbered_lines)
-    return next((line for line in without_remarks if line.endswith("?")), first_line)
-
-
-def _why_useless(line: str, prompts: Prompts, *, question: bool) -> str | None:
-    """Return why a model's line is no question or answer, or None if it is one."""
-    if _refuses(line, prompts):
-        return "refusal"
-    if len(line) > _LONGEST:
-        return "too_long"
-    if question and not line.endswith("?"):
-        return "no_question"
-    return None
-
-
-def _refuses(line: str, prompts: Prompts) -> bool:
-    folded_line = line.casefold().replace("’", "'")
-    return any(folded_line.startswith(refusal.casefold()) for refusal in prompts.refusals)
-
-
-YES = "yes"
-VERDICTS = ("answerable", "one_answer", "stands_alone")
-"""The points that a judge decides about a question, each with yes or no."""
-
-
-def parse_verdict(model_text: str) -> Result:
-    """Return `yes`, or `no: ` with the failed verdict; a reason where the judge said neither."""
-    verdict_text = strip_reasoning(model_text)
-    json_data = _json(verdict_text)
-    if isinstance(json_data, dict) and any(verdict_name in json_data for verdict_name in VERDICTS):
-        failed_names = [
-            verdict_name
-            for verdict_name in VERDICTS
-            if json_data.get(verdict_name) in (False, "no", "false", "No")
-        ]
-        return Result(f"no: {failed_names[0]}" if failed_names else YES)
-    first_line = _bare(verdict_text.partition("\n")[0]).casefold()
-    if first_line.startswith("yes"):
-        return Result(YES)
-    if first_line.startswith("no"):
-        line_words = first_line.replace(" ", "_").replace("-", "_")
-        failed = [
-            verdict_name for verdict_name in VERDICTS if verdict_name in line_words
-        ] or VERDICTS[:1]
-        return Result(f"no: {failed[0]}")
-    return Result(None, "empty" if not first_line else "no_verdict", verdict_text[:80] or None)
 
 
 ParseText = Callable[[str], Result]
@@ -508,25 +141,46 @@ class PromptedModel(ABC):
             lambda model_text: parse_reply(model_text, self.prompts, question=True),
         )
 
+    def write_pairs(self, requests: Sequence[ArticleRequest]) -> list[WrittenPairs]:
+        """Return the questions about each article, with their answers."""
+        prompt_texts = [
+            article_prompt(self.prompts, request, self.characters) for request in requests
+        ]
+        results = self._read(prompt_texts, "pairs", partial(parse_pairs, prompts=self.prompts))
+        written: list[WrittenPairs] = []
+        for result in results:
+            if result.text is None:
+                written.append(WrittenPairs((), result.reason or "none", result.detail))
+            else:
+                written.append(WrittenPairs(read_pairs(result.text)))
+        return written
+
     def answer(self, queries: Sequence[Query]) -> list[Result]:
-        """Return an answer for each query."""
-        prompt_texts = [answer_prompt(self.prompts, query, self.characters) for query in queries]
-        return self._read(
-            prompt_texts,
-            "answer",
-            lambda model_text: parse_reply(model_text, self.prompts, question=False),
-        )
+        """Return an answer for each query, from its article."""
+        return self._read(self._query_prompts("answer", queries), "answer", self._parse_answer)
+
+    def guess(self, queries: Sequence[Query]) -> list[Result]:
+        """Return an answer for each query from what the model knows, without the article."""
+        return self._read(self._query_prompts("guess", queries), "guess", self._parse_answer)
 
     def judge(self, queries: Sequence[Query]) -> list[Result]:
         """Return `yes` or `no: …` for each question (see `parse_verdict`)."""
-        prompt_texts = [judge_prompt(self.prompts, query, self.characters) for query in queries]
-        return self._read(prompt_texts, "verdict", parse_verdict)
+        return self._read(self._query_prompts("judge", queries), "verdict", parse_verdict)
+
+    def judge_news(self, queries: Sequence[Query]) -> list[Result]:
+        """Return `yes`, `no: new` or `no: unique` for each question."""
+        parse_news = partial(parse_verdict, points=NEWS_VERDICTS)
+        return self._read(self._query_prompts("news_and_unique", queries), "news", parse_news)
+
+    def _query_prompts(self, task: Task, queries: Sequence[Query]) -> list[str]:
+        return [query_prompt(self.prompts, task, query, self.characters) for query in queries]
+
+    def _parse_answer(self, model_text: str) -> Result:
+        return parse_reply(model_text, self.prompts, question=False)
 
     def write(self, texts: Sequence[str]) -> list[Result]:
         """Return the first line that the model writes after each text."""
-        return self._read(
-            texts, None, lambda model_text: parse_reply(model_text, self.prompts, question=False)
-        )
+        return self._read(texts, None, self._parse_answer)
 
     def _read(
         self, prompt_texts: Sequence[str], shape: Shape | None, parse_text: ParseText
@@ -578,8 +232,8 @@ class FirstAnswers:
         if len(self._seen) == 1:
             text = f"no answer is of use ({last_result.reason})"
         last_detail = last_result.detail or "it said nothing"
-        hint = "mend the model's settings or its prompts; nothing of this was kept"
-        raise UserError(f"{text}; the last one: {last_detail}", where=self.where, hint=hint)
+        hint_text = "mend the model's settings or its prompts; nothing of this was kept"
+        raise UserError(f"{text}; the last one: {last_detail}", where=self.where, hint=hint_text)
 
 
 def model_identity(**values: object) -> str:

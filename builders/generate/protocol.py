@@ -6,10 +6,13 @@ from datetime import date
 from threading import Lock
 from typing import Literal
 
-from factdrift.builders.rows import Article, Candidate
+from factdrift.builders.rows import AnswerType, Article, Candidate, Subset
 
-PATTERNS, FACTS = "parse", "facts"
-"""The generators of questions by patterns, and about facts."""
+FACTS = "facts"
+"""The generator of questions about facts."""
+
+Style = Literal["article", "candidates"]
+"""How a model is asked: once for the news of an article, or once for each span of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,48 @@ class Request:
     article: Article
     candidate: Candidate
     question_day: date
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleRequest:
+    """Write at most `most` questions about the news of `article`, asked on `question_day`.
+
+    `subset` decides whether each question has to say when (`past`).
+    """
+
+    article: Article
+    question_day: date
+    subset: Subset
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPair:
+    """One question of a model about an article, with its answer, as the model wrote them.
+
+    `sentence` is the sentence of the article that holds the answer, `event` what happened by which
+    the answer became known, and `event_day` the day on which it did, where the model says one.
+    """
+
+    question: str
+    answer: str
+    answer_type: AnswerType
+    sentence: str
+    event: str
+    event_day: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPairs:
+    """What a model wrote about one article: pairs, none where it declined, or why there are none.
+
+    `reason` is None where the model's text is of use, and `reason` and `detail` are those of a
+    `Result` else.
+    """
+
+    pairs: tuple[WrittenPair, ...] = ()
+    reason: str | None = None
+    detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +88,12 @@ class Result:
 Kind = Literal["causal", "seq2seq", "masked"]
 """The kind of a model: it continues a text, writes another one, or fills in masks."""
 
-Shape = Literal["question", "answer", "verdict"]
-"""The form of a model's text, where the model can be held to one (JSON by a schema)."""
+Shape = Literal["question", "pairs", "answer", "guess", "verdict", "news", "toxicity"]
+"""The form of a model's text, where the model can be held to one (JSON by a schema).
+
+`pairs` is the answer of style `article`; `guess` is an answer without the article; `verdict` is
+that of `lm_judge`, `news` that of `news_and_unique`, `toxicity` the six scores of a rubric.
+"""
 
 WAITING = "waiting"
 """The reason of a request in a batch file: its answer comes with a later run."""

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import row_id, seeded_index
-from factdrift.builders.generate.backends import AnyBackend, AnyModel, Grounded, Parsed
+from factdrift.builders.generate.backends import AnyBackend, AnyModel, Grounded
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.prompts import PromptedModel
-from factdrift.builders.generate.protocol import WAITING, Request, Result
+from factdrift.builders.generate.protocol import WAITING, Request, Result, Style
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
 
 STEP = "generate"
@@ -25,9 +25,6 @@ _REQUESTS_AT_ONCE = 2048
 """Requests that are held in memory with their articles: a few tens of megabytes."""
 _SHARES: Mapping[AnswerType, int] = {"entity": 469, "phrase": 406, "date": 124}
 """Answer types of the paper's written questions, per mille (StreamingQA, appendix A.2)."""
-_RELATIVE_DATE = "RELATIVE"
-"""The label of dates that no question is asked for: `today` and `last week` mean nothing on another
-day."""
 _PRONOUNS = frozenset(
     "he him his she her they them their it its we us our i me my you your".split()
 )
@@ -42,16 +39,20 @@ _NAMED_OFTEN = 3
 
 
 class GenerateSettings(Strict):
-    """How many questions are written, and by which backend."""
+    """How many questions are written, in which style, and by which backend."""
 
     backend: AnyBackend = Grounded()
+    style: Style = Field(
+        default="article",
+        description="article: one call for all questions about an article's news; candidates: a "
+        "call for each span that may be an answer, as in the paper",
+    )
     kept: int = Field(default=4, ge=1, description="questions of a draw that go on to the filters")
 
     @property
     def model(self) -> AnyModel | None:
         """The language model that writes questions, if there is one."""
-        writer = self.backend.otherwise if isinstance(self.backend, Grounded) else self.backend
-        return None if isinstance(writer, Parsed) else writer
+        return self.backend.otherwise if isinstance(self.backend, Grounded) else self.backend
 
 
 Accept = Callable[[Question, Article], Dropped | None]
@@ -122,7 +123,7 @@ def rank_candidates(
     # of equal spans, the first one of the article stays
     remaining: dict[tuple[AnswerType, str, int], Candidate] = {}
     for candidate in reversed(candidates):
-        if candidate.label != _RELATIVE_DATE and can_be_answer(candidate):
+        if can_be_answer(candidate):
             candidate_key = candidate.type, candidate.text.casefold(), candidate.sentence
             remaining[candidate_key] = candidate
     ranked: list[Candidate] = []
@@ -195,14 +196,14 @@ def _draw_type(
 def can_be_answer(candidate: Candidate) -> bool:
     """Whether a span can be an answer: no bare number, and no phrase that names nothing.
 
-    `10`, `in the past` and `around his throat` are none; `10 percent` and `in Grant Park` are.
+    `10`, `in the past` and `around his throat` are none; `$3 million` and `in Grant Park` are.
     """
     if candidate.type != "phrase":
         return True
     words = candidate.text.split()
     if _PRONOUNS & {word.lower() for word in words}:
         return False
-    has_name = any(word[0].isupper() or word[0].isdigit() for word in words)
+    has_name = any(word[0].isupper() or any(map(str.isdigit, word)) for word in words)
     return len(words) > 1 and (has_name or len(words) >= _LONG_PHRASE)
 
 

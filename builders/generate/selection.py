@@ -15,12 +15,12 @@ def select_questions(
 ) -> tuple[list[Question], list[Dropped]]:
     """Choose the questions that are asked, and give those in the order of their ids, and the drops.
 
-    Facts come before clauses, events before states, recent states before others; a hash of seed and
-    draw decides between equals. At most one question is asked about a line of an article, one about
-    a pair of items in a year of articles, and `draw_cap` for a draw. Of the questions about a line,
-    the one is chosen whose first word is rarest so far. At most a `share` of all lines that could
-    be asked about goes to one relation, so that lines dropped for other reasons do not shrink it in
-    turn; where there are too few relations for that, each gets an equal part.
+    A hash of seed and draw decides which line comes first. At most one question is asked about a
+    line of an article, one about a pair of items in a year of articles, and `draw_cap` for a draw.
+    Of the questions about a line, the one is chosen whose first word is rarest so far. At most a
+    `share` of all lines that could be asked about goes to one relation, so that lines dropped for
+    other reasons do not shrink it in turn; where there are too few relations for that, each gets an
+    equal part.
     """
     lines: dict[tuple[str, str, int], list[Question]] = {}
     for question in questions:
@@ -73,30 +73,19 @@ class _Selection:
     def _has_room(self, relation: str | None) -> bool:
         return relation is None or self.by_relation[relation] < self.relation_cap
 
-    def _preference(self, question: Question) -> tuple[int, int, int]:
-        """The sort key of a question: its importance, how often its first word is used, a hash."""
+    def _preference(self, question: Question) -> tuple[int, int]:
+        """The sort key of a question: how often its first word is used, a hash."""
         draw_hash = seeded_hash(self.seed, question.draw.id, question.question)
-        return _importance(question), self.by_first_word[_first(question)], draw_hash
+        return self.by_first_word[_first(question)], draw_hash
 
 
 def _relation(question: Question) -> str | None:
     return question.grounding.relation if question.grounding is not None else None
 
 
-def _importance(question: Question) -> int:
-    """0 for events, 1 for recent states, 2 for other states, 3 for clauses."""
-    if question.grounding is None:
-        return 3
-    if question.grounding.about == "event":
-        return 0
-    return 1 if question.recent else 2
-
-
-def _rank(line: Sequence[Question], seed: int) -> tuple[int, int]:
+def _rank(line: Sequence[Question], seed: int) -> int:
     first_question = line[0]
-    return min(map(_importance, line)), seeded_hash(
-        seed, first_question.draw.id, "line", first_question.answer.sentence
-    )
+    return seeded_hash(seed, first_question.draw.id, "line", first_question.answer.sentence)
 
 
 def _line(question: Question) -> tuple[object, ...]:

@@ -279,8 +279,8 @@ def _load_or_explain(settings: Transformers, load: Callable[..., Any], **more_op
     try:
         return load(model_name, **load_options, **more_options)
     except ImportError as error:
-        hint = "pip install gguf" if "gguf" in str(error).lower() else install_extra("lm")
-        raise UserError(str(error).strip().splitlines()[0], hint=hint) from error
+        hint_text = "pip install gguf" if "gguf" in str(error).lower() else install_extra("lm")
+        raise UserError(str(error).strip().splitlines()[0], hint=hint_text) from error
     except (OSError, ValueError) as error:
         raise UserError(
             f"the model {settings.model!r} cannot be loaded: {str(error).splitlines()[0]}",

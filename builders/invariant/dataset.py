@@ -102,8 +102,10 @@ class InvariantLAMA(ClozeBuilder):
             days = [name for name in ("older", "dump") if name in run.inputs]
             source = tuple(steps.facts_step(run, name, relations) for name in days)
         else:
-            hint = "name one of the two in the recipe"
-            raise UserError("no input dump, and no trex", where=display_path(run.recipe), hint=hint)
+            hint_text = "name one of the two in the recipe"
+            raise UserError(
+                "no input dump, and no trex", where=display_path(run.recipe), hint=hint_text
+            )
         rules = steps.time_rules(relations)
         newest_first = () if isinstance(source, TrexFacts) else source[::-1]
         return InvariantFacts(

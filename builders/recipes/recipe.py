@@ -151,9 +151,9 @@ def find_recipe(name_or_path: str | Path) -> Path:
         ],
     )
     suggestion = f"did you mean {near_name}? " if near_name else ""
-    hint = f"{suggestion}bundled are {', '.join(recipes_by_name)}"
+    hint_text = f"{suggestion}bundled are {', '.join(recipes_by_name)}"
     error_text = "no such file, and no bundled recipe of this name"
-    raise UserError(error_text, where=str(name_or_path), hint=hint)
+    raise UserError(error_text, where=str(name_or_path), hint=hint_text)
 
 
 def recipe_name(path: Path, recipe: Recipe) -> str:
@@ -232,13 +232,13 @@ def _refuse_unknown_inputs(recipe: Recipe, recipe_file: Path, input_names: Colle
     for input_name in input_names:
         if input_name not in recipe.inputs:
             near_name = did_you_mean(input_name, recipe.inputs)
-            hint = (
+            hint_text = (
                 f"did you mean {near_name}?"
                 if near_name
                 else f"its inputs are {', '.join(recipe.inputs)}"
             )
             where = display_path(recipe_file)
-            raise UserError(f"the recipe has no input {input_name!r}", where=where, hint=hint)
+            raise UserError(f"the recipe has no input {input_name!r}", where=where, hint=hint_text)
 
 
 def _choose_inputs(
@@ -273,9 +273,9 @@ def _choose_inputs(
             )
         elif not recipe_input.optional:
             option = f"--{input_name} " if input_name in INPUTS else f"--input {input_name}="
-            hint = f"give it: {option}path/to/the/file"
+            hint_text = f"give it: {option}path/to/the/file"
             error_text = f"input {input_name!r} is not given"
-            raise UserError(error_text, where=display_path(recipe_file), hint=hint)
+            raise UserError(error_text, where=display_path(recipe_file), hint=hint_text)
     return dict(
         sorted(
             chosen_inputs.items(),
@@ -297,8 +297,8 @@ def _own_path(recipe_file: Path, input_path: str) -> str:
         return str(recipe_path(recipe_file, input_path))
     if without_credentials(input_path) != input_path:
         error_text = "an address in a recipe has no user, password or `?…`: recipes are published"
-        hint = "give this input on the command line"
-        raise UserError(error_text, where=display_path(recipe_file), hint=hint)
+        hint_text = "give this input on the command line"
+        raise UserError(error_text, where=display_path(recipe_file), hint=hint_text)
     return input_path
 
 
@@ -320,9 +320,11 @@ def _json_lines(paths: Sequence[str]) -> list[Path]:
 
 def _trex_folder(folder: Path) -> Path | None:
     """The folder `TREx` in LAMA's data as it is unzipped, beside a list of its relations."""
-    for trex_folder in (folder / "TREx", folder / "data" / "TREx"):
-        if trex_folder.is_dir():
-            return trex_folder
+    for parent in (folder, folder / "data"):
+        for trex_folder in sorted(parent.iterdir()) if parent.is_dir() else ():
+            # `TREx`, `trex`, `T-REx`: as people name it
+            if trex_folder.is_dir() and trex_folder.name.lower().replace("-", "") == "trex":
+                return trex_folder
     return None
 
 
@@ -425,8 +427,10 @@ def _day(
     example_day = "2020-12-31"
     shown_path = display_path(files[0])
     dated_input = f"--input {input_name}={shown_path}@{example_day}"
-    hint = f"say its last day: {dated_input}, or --snapshot-date {example_day}"
-    return _last_day(files, hint if recipe_input.path else hint + ", or `snapshot:` in the recipe")
+    hint_text = f"say its last day: {dated_input}, or --snapshot-date {example_day}"
+    return _last_day(
+        files, hint_text if recipe_input.path else hint_text + ", or `snapshot:` in the recipe"
+    )
 
 
 # `news-20260201.jsonl`, not `120260201` (longer numbers are ids) or `20261301` (no month)

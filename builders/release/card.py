@@ -312,11 +312,11 @@ def read_prose(prose_path: Path) -> dict[str, str]:
     try:
         prose_text = prose_path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        hint = "write it with these sections: " + ", ".join(
+        hint_text = "write it with these sections: " + ", ".join(
             f"## {section_name}" for section_name in SECTIONS
         )
         message = "a card needs prose that only a person can write, and there is none"
-        raise UserError(message, where=prose_path, hint=hint) from error
+        raise UserError(message, where=prose_path, hint=hint_text) from error
     section_texts: dict[str, str] = {}
     first_text, *section_parts = re.split(r"^## +(.*?)[ \t#]*$", prose_text, flags=re.MULTILINE)
     if first_text.strip():

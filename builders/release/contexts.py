@@ -151,8 +151,8 @@ def _nothing_restored(
         f"no page is as the release has it ({row_counts.changed:,} rows with another text, "
     )
     error_text += f"{row_counts.missing:,} without their page)"
-    hint = f"give the files that it was made from: {input_names}" if input_names else None
-    return UserError(error_text, where=release_folder, hint=hint)
+    hint_text = f"give the files that it was made from: {input_names}" if input_names else None
+    return UserError(error_text, where=release_folder, hint=hint_text)
 
 
 def _columns(split_file: Path) -> list[tuple[str, str]]:

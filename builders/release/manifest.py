@@ -178,9 +178,9 @@ def load_manifest(release_folder: Path) -> Manifest:
             raise UserError("is a link, and links are not followed", where=manifest_path)
         return Manifest.model_validate_json(manifest_path.read_bytes())
     except OSError as error:
-        hint = "is this a release folder, releases/<dataset>/<version>?"
+        hint_text = "is this a release folder, releases/<dataset>/<version>?"
         raise UserError(
-            f"cannot be read: {error.strerror}", where=manifest_path, hint=hint
+            f"cannot be read: {error.strerror}", where=manifest_path, hint=hint_text
         ) from error
     except ValidationError as error:
         problem_lines = [

@@ -93,6 +93,8 @@ def _read(report_path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise UserError(f"cannot be read: {error}", where=display_path(report_path)) from None
     if not isinstance(judgment_report, dict) or judgment_report.get("format") != FORMAT:
-        hint = "factdrift judgments, without results, writes it anew"
-        raise UserError("not a report of judgments", where=display_path(report_path), hint=hint)
+        hint_text = "factdrift judgments, without results, writes it anew"
+        raise UserError(
+            "not a report of judgments", where=display_path(report_path), hint=hint_text
+        )
     return judgment_report

@@ -205,8 +205,10 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
         if release_draft.is_empty():
             loss_text, loss_reasons = release_draft.losses()
             text = f"nothing is left for {meta.dataset}: {loss_text}"
-            hint = "look at the inputs and the limits of the recipe"
-            raise NothingLeftError(text, hint=f"{loss_reasons}\n  {hint}" if loss_reasons else hint)
+            hint_text = "look at the inputs and the limits of the recipe"
+            raise NothingLeftError(
+                text, hint=f"{loss_reasons}\n  {hint_text}" if loss_reasons else hint_text
+            )
         chosen_version, level, change_summary = _settle(
             dataset_folder, release_draft, wanted_version
         )
@@ -291,9 +293,11 @@ def _room(dataset_folder: Path) -> Iterator[None]:
     except (OSError, duckdb.Error) as error:
         if (refusal_text := refusal(error)) is None:
             raise
-        hint = "make room or name another folder; nothing was published, earlier releases are whole"
+        hint_text = (
+            "make room or name another folder; nothing was published, earlier releases are whole"
+        )
         text = f"the release could not be written: {refusal_text}"
-        raise UserError(text, where=dataset_folder, hint=hint) from error
+        raise UserError(text, where=dataset_folder, hint=hint_text) from error
 
 
 def few_splits(table: Table) -> Table:
@@ -362,8 +366,10 @@ def check_names(dataset: Dataset, meta: Meta) -> None:
     ):
         for name in checked_names:
             if not name_pattern.fullmatch(name) or (name_kind == "split" and name == "all"):
-                hint = "letters, digits and _; of a dataset or config also - and .; no split is all"
-                raise UserError(f"not a {name_kind} name: {name!r}", hint=hint)
+                hint_text = (
+                    "letters, digits and _; of a dataset or config also - and .; no split is all"
+                )
+                raise UserError(f"not a {name_kind} name: {name!r}", hint=hint_text)
     if len(set(config_names)) < len(config_names) or "dropped" in config_names:
         raise ValueError(
             f"config names must differ from each other and from dropped: {config_names}"

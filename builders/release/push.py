@@ -49,11 +49,11 @@ def push(
     _check_name(repo_name)
     release_problems = verify_release(release_folder)
     if release_problems:
-        hint = "factdrift verify says all that is wrong"
-        raise UserError(f"not whole: {release_problems[0]}", where=release_folder, hint=hint)
+        hint_text = "factdrift verify says all that is wrong"
+        raise UserError(f"not whole: {release_problems[0]}", where=release_folder, hint=hint_text)
     if not own_code and (code_sentences := compare_code(release_folder).sentences()):
-        hint = "if you have read it and mean to publish it: --own-code"
-        raise UserError(code_sentences[0], where=release_folder, hint=hint)
+        hint_text = "if you have read it and mean to publish it: --own-code"
+        raise UserError(code_sentences[0], where=release_folder, hint=hint_text)
     manifest_data = manifest.load_manifest(release_folder)
     endpoint = os.environ.get(ENDPOINT, _HUB).rstrip("/")
     if croissant_file:
@@ -75,8 +75,8 @@ def push(
         )
         return
     if not (hub_token := os.environ.get(TOKEN)):
-        hint = "a token of the Hub that may write; or look first with --dry-run"
-        raise UserError(f"the environment has no {TOKEN}", hint=hint)
+        hint_text = "a token of the Hub that may write; or look first with --dry-run"
+        raise UserError(f"the environment has no {TOKEN}", hint=hint_text)
     with _refusals(repo_name):
         say(
             _push(

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import re
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,11 +17,17 @@ from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.run import Source
 from factdrift.builders.core.steps import Workspace
+from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.recipes.recipe import find_inputs, read_recipe, recipes
 from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import Manifest
 from factdrift.builders.release.publish import RECIPE
-from factdrift.builders.release.release import ReleaseOptions, release_all
+from factdrift.builders.release.release import (
+    MODEL_OPTIONS,
+    ReleaseOptions,
+    named_model,
+    release_all,
+)
 from factdrift.builders.text import pipeline
 
 
@@ -43,17 +50,40 @@ def rebuild_release(release_folder: Path, options: ReleaseOptions) -> list[str]:
     for version_line in _versions(original_manifest):
         options.say(version_line)
     input_paths = _inputs(original_manifest, recipe_path, is_bundled, options)
-    limit_match = re.search(r" --limit (\d+)", original_manifest.rebuild)
+    limit, rows = (
+        _number_after(f"--{name}", original_manifest.rebuild) for name in ("limit", "rows")
+    )
     rebuild_options = replace(
         options,
         given=input_paths,
         version=original_manifest.version,
         rebuild=original_manifest.rebuild,
-        limit=int(limit_match[1]) if limit_match else None,
+        limit=limit,
+        rows=rows,
+        model=model_of(original_manifest.rebuild),
     )
     with keys.withheld():
         published_release = release_all([recipe_path], rebuild_options)[0]
     return list(_differences(release_folder, original_manifest, published_release.folder))
+
+
+def _number_after(option: str, command: str) -> int | None:
+    """The number of an option in a command: 20 of `--limit 20`; None where it has none."""
+    match = re.search(rf" {option} (\d+)", command)
+    return int(match[1]) if match else None
+
+
+def model_of(command: str) -> ModelSettings | None:
+    """The model that a command names; None where it is the recipe's."""
+    words = shlex.split(command)
+    values: dict[str, str] = {}
+    for name in ("backend", *MODEL_OPTIONS):
+        option = f"--{name.replace('_', '-')}"
+        if option in words[:-1]:
+            values[name] = words[words.index(option) + 1]
+    if "model" not in values:
+        return None
+    return named_model(values.pop("backend", "openai"), values)
 
 
 def _recipe(
@@ -63,9 +93,9 @@ def _recipe(
     recipe_copy = manifest.locate_file(release_folder, RECIPE)
     recipe_text = recipe_copy.read_text("utf-8")
     if text_sha256(recipe_text) != original_manifest.recipe_sha256:
-        hint = "the release was changed: factdrift verify says what else"
+        hint_text = "the release was changed: factdrift verify says what else"
         raise UserError(
-            "is not the recipe of its manifest", where=display_path(recipe_copy), hint=hint
+            "is not the recipe of its manifest", where=display_path(recipe_copy), hint=hint_text
         )
     for recipe_path in recipes():
         if recipe_path.read_text("utf-8") == recipe_text:
@@ -109,8 +139,8 @@ def _inputs(
         error_text = "\n  ".join(
             ["the release was made of inputs that are not here:", *missing_inputs]
         )
-        hint = "give each: --input NAME=PATH, or PATH@DAY where its name does not say its day"
-        raise UserError(error_text, hint=hint)
+        hint_text = "give each: --input NAME=PATH, or PATH@DAY where its name does not say its day"
+        raise UserError(error_text, hint=hint_text)
     if wrong_inputs := _wrong(
         original_manifest, find_inputs(recipe, recipe_path, given_inputs, None, workspace)
     ):

@@ -2,8 +2,11 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from pydantic import ValidationError
 
 import factdrift
 from factdrift.builders.core.addresses import without_credentials
@@ -18,6 +21,9 @@ from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run, RunInputs
 from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
 from factdrift.builders.core.tidy import note_use
+from factdrift.builders.generate.backends import MODEL_POINT
+from factdrift.builders.generate.costs import Terms, allowing
+from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.recipes.datasets import prose_of
 from factdrift.builders.recipes.recipe import (
     Recipe,
@@ -35,6 +41,13 @@ from factdrift.builders.rows.gold import NoGoldError
 from factdrift.builders.wikipedia.inputs import check_pages
 
 TEMPLATES = resource("templates")
+MODEL_OPTIONS = ("model", "base_url", "key_variable")
+"""Settings of a model that a command line names, and with which a release is made again."""
+_NEW_TOKENS = 2000
+"""Tokens of an answer at most, of a model that a command line names: four questions with their
+sentences have 600; a model that reasons first needs more."""
+_BATCH_FOLDER = Path("batches")
+"""Where a batch named on a command line has its files of calls and results."""
 # The module whose libraries show in a release beside those of its steps.
 _WRITING = "factdrift.builders.release.publish"
 
@@ -54,6 +67,12 @@ class ReleaseOptions:
     jobs: int = 2
     memory: str = "4GB"
     limit: int | None = None
+    rows: int | None = None
+    """The rows that a model is to write."""
+    model: ModelSettings | None = None
+    """The model that takes the place of those in the recipes."""
+    terms: Terms | None = None
+    """What models may cost; without terms nobody is asked."""
     rebuild: str | None = None
     """The command that the manifest names, where it is not to be told from the options."""
 
@@ -79,11 +98,23 @@ def chosen_recipes(
             raise UserError(
                 f"no bundled recipe makes something of {', '.join(options.given)} alone"
             )
-    if options.limit:
-        return {
-            recipe_path: _limited(recipe, options.limit) for recipe_path, recipe in chosen.items()
-        }
-    return chosen
+    return {
+        recipe_path: _with_options(recipe, recipe_path, options)
+        for recipe_path, recipe in chosen.items()
+    }
+
+
+def _with_options(recipe: Recipe, recipe_path: Path, options: ReleaseOptions) -> Recipe:
+    """Return a recipe with the model and the number of rows that the options say."""
+    build = recipe.build
+    if options.model is not None:
+        build = build.with_model(options.model)
+    if options.rows is not None:
+        if options.limit is not None:
+            raise UserError("--rows and --limit exclude each other", where=recipe_path)
+        build = build.with_rows(options.rows)
+    recipe = recipe if build is recipe.build else recipe.model_copy(update={"build": build})
+    return _limited(recipe, options.limit) if options.limit else recipe
 
 
 def _suits_inputs(recipe: Recipe, given_names: Mapping[str, Sequence[str]]) -> bool:
@@ -118,7 +149,8 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
         Version.parse(options.version)
     writable(options.out)
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
-    with workspace.lock():
+    held_terms = allowing(options.terms) if options.terms else nullcontext()
+    with workspace.lock(), held_terms:
         ready(options.engine, options.build / "scratch")
         published_releases: list[Published] = []
         for recipe_path, recipe in chosen.items():
@@ -138,7 +170,7 @@ def _release(
 ) -> Published:
     say = options.say
     say(f"{recipe.dataset}: {display_path(recipe_path)}")
-    run = _run(recipe_path, recipe, workspace, options)
+    run = start_run(recipe_path, recipe, workspace, options)
     with workspace.damage_told():
         dataset = recipe.build.build(run)
         gold = [
@@ -169,7 +201,7 @@ def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -
         workspace = Plan(options.build, options.say)
         later_steps = "release"
         try:
-            recipe.build.build(_run(recipe_path, recipe, workspace, options))
+            recipe.build.build(start_run(recipe_path, recipe, workspace, options))
         except NotMadeError as error:
             later_steps = f"what comes after {error} is known when it is made"
         except NoGoldError as error:
@@ -179,7 +211,10 @@ def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -
         yield f"  {later_steps}"
 
 
-def _run(recipe_path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions) -> Run:
+def start_run(
+    recipe_path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions
+) -> Run:
+    """Find the inputs of a recipe and check them; return the run that builds it."""
     inputs = find_inputs(recipe, recipe_path, options.given, options.snapshot, workspace)
     facts = next(
         (source.snapshot for source in inputs.values() if source.about.kind == "wikidata"), None
@@ -212,9 +247,47 @@ def rebuild_command(recipe_path: Path, recipe: Recipe, options: ReleaseOptions) 
             )
     if options.snapshot:
         command_words += ["--snapshot-date", options.snapshot]
-    if options.limit:
-        command_words += ["--limit", str(options.limit)]
+    if options.model is not None:
+        command_words += model_words(options.model)
+    for name, number in (("limit", options.limit), ("rows", options.rows)):
+        if number:
+            command_words += [f"--{name}", str(number)]
     return shlex.join(command_words)
+
+
+def named_model(backend: str, values: Mapping[str, object]) -> ModelSettings:
+    """Return the settings of the model that a command line names; paths are those of the shell.
+
+    Raises `UserError` if the backend is not known, has no such option, or a value is wrong.
+    """
+    settings_type = MODEL_POINT.find(backend)
+    for name in values:
+        if name not in settings_type.model_fields:
+            option = f"--{name.replace('_', '-')}"
+            raise UserError(f"{option}: the backend {backend!r} has no such option")
+    own_values = dict(values)
+    if "new_tokens" in settings_type.model_fields:
+        own_values.setdefault("new_tokens", _NEW_TOKENS)
+    if "chat" in settings_type.model_fields:
+        own_values.setdefault("chat", True)
+    if "folder" in settings_type.model_fields:
+        own_values.setdefault("folder", _BATCH_FOLDER)
+    try:
+        return settings_type.model_validate({"backend": backend} | own_values)
+    except ValidationError as error:
+        first_error = error.errors()[0]
+        name = str(first_error["loc"][0]) if first_error["loc"] else "model"
+        raise UserError(f"--{name.replace('_', '-')}: {first_error['msg']}") from None
+
+
+def model_words(settings: ModelSettings) -> list[str]:
+    """The options that name a model; a folder goes without the path to it."""
+    values = settings.model_dump(mode="json", include=set(MODEL_OPTIONS))
+    model_words = ["--backend", settings.backend]
+    for name in MODEL_OPTIONS:
+        if name in values and name in settings.model_fields_set:
+            model_words += [f"--{name.replace('_', '-')}", str(values[name])]
+    return model_words
 
 
 def _meta(recipe_path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta:

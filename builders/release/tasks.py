@@ -225,8 +225,8 @@ def rewrite_tasks(
         raise UserError(text, where=release_folder, hint="name an earlier day, or a newer release")
     place, tasks_folder = _place(files_place, release_folder), out_folder / harness_name
     if tasks_folder.exists() and not (tasks_folder / "squad.py").is_file():
-        hint = "name another folder with --out"
-        raise UserError("there is something else already", where=tasks_folder, hint=hint)
+        hint_text = "name another folder with --out"
+        raise UserError("there is something else already", where=tasks_folder, hint=hint_text)
     with disk_errors(out_folder), atomic_folder(tasks_folder) as folder:
         if harness_name == "lm-eval":
             _write_lm_eval(
@@ -270,8 +270,8 @@ def _place(files_place: str | None, release_folder: Path) -> str:
     # `me/mine` and `me/mine@1.0.0`, but not `mine` or `/data/mine`
     if re.fullmatch(r"[\w.-]+/[\w.-]+(@[\w./-]+)?", files_place):
         return f"hf://datasets/{files_place}"
-    hint = "write a folder, or a dataset of the Hub: me/mine, me/mine@1.0.0"
-    raise UserError("neither a folder nor a name on the Hub", where=files_place, hint=hint)
+    hint_text = "write a folder, or a dataset of the Hub: me/mine, me/mine@1.0.0"
+    raise UserError("neither a folder nor a name on the Hub", where=files_place, hint=hint_text)
 
 
 class _Function(str):

@@ -36,7 +36,8 @@ class ArticleQuestions:
     article_day: ArticleDay
     questions: Annotated[
         tuple[str, ...],
-        "questions of a model, or sentences with [BLANK] for a name, in the article's order",
+        "questions of a model, the latest event first, or sentences with a typed gap "
+        "([BLANK-PERSON]) in the article's order",
     ]
     answers: Annotated[tuple[str, ...], "the span of the article that each is about"]
     generator: Annotated[str, "backend and model that wrote them; drafts: sentences with a gap"]
@@ -44,12 +45,14 @@ class ArticleQuestions:
 
 @dataclass(frozen=True, slots=True)
 class ArticleWords:
-    """The names and dates of one recent article; people choose one to leave out."""
+    """What can be left out of the sentences of one recent article; people choose one."""
 
     id: ArticleRowId
     evidence_id: ArticleId
     article_day: ArticleDay
-    candidates: Annotated[tuple[str, ...], "names and dates, each once, in the article's order"]
+    candidates: Annotated[
+        tuple[str, ...], "names, dates, numbers and nouns of the news, each once, in order"
+    ]
 
 
 @dataclass(frozen=True, slots=True)

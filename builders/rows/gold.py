@@ -43,9 +43,9 @@ def find_gold(locations: Sequence[str], *layouts: str) -> list[Path]:
         gold_paths.update(
             dict.fromkeys(tables_inside if gold_path.is_dir() and tables_inside else [gold_path])
         )
-    hint = "factdrift judgments results.jsonl writes it"
+    hint_text = "factdrift judgments results.jsonl writes it"
     gold_files = find_files(
-        list(gold_paths), lambda file_name: file_name == FILE, "gold table", hint
+        list(gold_paths), lambda file_name: file_name == FILE, "gold table", hint_text
     )
     matching_files = [gold_path for gold_path in gold_files if _holds(gold_path, layouts)]
     if not matching_files:
@@ -66,9 +66,9 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
                     any_found = True
                     yield gold_row
         except (pa.ArrowInvalid, OSError, ValueError) as error:
-            hint = f"give the {FILE} that factdrift judgments wrote"
+            hint_text = f"give the {FILE} that factdrift judgments wrote"
             mistake_text = f"not a gold table: {error}".splitlines()[0]
-            raise UserError(mistake_text, where=display_path(gold_path), hint=hint) from None
+            raise UserError(mistake_text, where=display_path(gold_path), hint=hint_text) from None
     if not any_found:
         raise _no_gold(files, layouts)
 
@@ -87,9 +87,9 @@ def _holds(path: Path, layouts: Sequence[str]) -> bool:
 
 def _no_gold(files: Sequence[Path], layouts: Sequence[str]) -> NoGoldError:
     layout_names = " or ".join(layouts)
-    hint = "factdrift hits LAYOUT and factdrift judgments results.jsonl make them"
+    hint_text = "factdrift hits LAYOUT and factdrift judgments results.jsonl make them"
     where = display_path(files[0]) + (f" and {len(files) - 1} others" if len(files) > 1 else "")
-    return NoGoldError(f"no gold rows of {layout_names}", where=where, hint=hint)
+    return NoGoldError(f"no gold rows of {layout_names}", where=where, hint=hint_text)
 
 
 def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -107,6 +107,9 @@ class Question:
         bool | None, "whether it asks about what happened lately; null: the draw decides"
     ] = None
     grounding: Annotated[Grounding | None, "the facts, where it is made of facts"] = None
+    event_day: Annotated[
+        date | None, "day of what happened, as the model that wrote it says; null: it says none"
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

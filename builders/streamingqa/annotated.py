@@ -17,6 +17,7 @@ from factdrift.builders.streamingqa.common import (
     BASELINE,
     ORDER,
     QUESTIONS,
+    passed_filters,
     released_row,
     toxicity_of,
     write_dropped,
@@ -123,7 +124,9 @@ class AnnotatedQuestions(Step):
                 continue
             question, scores = filter_outcome.item.question, toxicity_of(filter_outcome)
             own_answers, seed = answers_by_id[question.id], self.questions.seed
-            yield released_row(question, scores, filters.names, seed, own_answers)
+            yield released_row(
+                question, scores, passed_filters(filter_outcome, filters.names), seed, own_answers
+            )
         started_filters.finish()
         tallies += started_filters.run.tallies
 

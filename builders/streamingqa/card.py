@@ -9,7 +9,8 @@ from factdrift.builders import rows
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import FromParquet, Plot, Scalar, Statistics, Table
 from factdrift.builders.generate.backends import AnyModel
-from factdrift.builders.generate.prompts import load_prompts, prompt_template
+from factdrift.builders.generate.prompt_files import Task, load_prompts, prompt_template
+from factdrift.builders.generate.protocol import Style
 from factdrift.builders.streamingqa.common import BASELINE, QUESTIONS
 from factdrift.builders.wmt.card import day_plots, draw_statistics, series_data
 
@@ -21,11 +22,11 @@ _LONG = 25
 
 
 _STATED = (
-    "Without a language model. `facts`: a sentence that names both sides of a dated fact and its "
-    "relation is the evidence; the timeline gives the answers, and says whether they still hold. "
-    "`parse`: patterns over the parse of sentences that say their own time; on real news one "
-    "article in 250 gives a question, so that it fills up where facts are few."
+    "Without a language model: a sentence that names both sides of a dated fact and reports its "
+    "beginning is the evidence; the timeline gives the answers, and says whether they still hold. "
+    "On real news about one article in 300 has such an event."
 )
+_WRITING: Mapping[Style, Task] = {"article": "article", "candidates": "generate"}
 _CALLS = (
     "Prompts that the models were given, each counted once, whether its answer was kept from an "
     "earlier run or not."
@@ -37,15 +38,14 @@ _PROMPTS = (
 
 
 def writers(
-    models: Mapping[str, AnyModel], summary: Mapping[str, Any], *, stated: bool
+    models: Mapping[str, AnyModel], summary: Mapping[str, Any], *, style: Style, stated: bool
 ) -> tuple[Statistics, ...]:
     """Describe the writers: backends, models, parameters, prompts, and the calls for each row.
 
-    `stated`: whether questions were also written without a model.
+    `style`: how the model that writes was asked; `stated`: whether questions were also written
+    without a model.
     """
-    without_model: list[Mapping[str, Scalar]] = [
-        {"task": "writes questions", "backend": name} for name in ("facts", "parse")
-    ]
+    without_model: list[Mapping[str, Scalar]] = [{"task": "writes questions", "backend": "facts"}]
     model_rows: list[Mapping[str, Scalar]] = []
     prompt_rows: list[Mapping[str, Scalar]] = []
     for task_name, model_settings in models.items():
@@ -58,6 +58,7 @@ def writers(
                 "model": model_settings.model_dump(include={"model"})["model"],
                 "revision": getattr(model_settings, "revision", None),
                 "prompt": prompt_file.identity,
+                "prompt version": prompt_file.version,
                 "parameters": json.dumps(parameters, sort_keys=True, ensure_ascii=False),
             }
         )
@@ -65,7 +66,7 @@ def writers(
             {
                 "task": task_name,
                 "prompt": prompt_file.identity,
-                "text": prompt_template(prompt_file, task_name),
+                "text": prompt_template(prompt_file, task_name, _WRITING[style]),
             }
         )
     statistics_list = []
@@ -112,7 +113,7 @@ def statistics(
     return (
         draw_statistics(draws_folder / "draws.parquet"),
         Statistics("generated", "What became of the answer candidates", outcome_rows),
-        Statistics("filters", "Filters", _passed(summary), "In the order in which they ran."),
+        Statistics("filters", "Filters", _passed(summary), _RAN),
         Statistics(
             "filter_examples", "What filters dropped", example_rows, "A few for each reason."
         ),
@@ -131,6 +132,7 @@ def _passed(summary: Mapping[str, Any]) -> list[Mapping[str, Scalar]]:
             "filter": tally["filter"],
             "seen": tally["seen"],
             "dropped": tally["dropped"],
+            "skipped": tally["skipped"],
             "share dropped": tally["dropped"] / tally["seen"] if tally["seen"] else 0.0,
         }
         for tally in summary["filters"]
@@ -186,6 +188,10 @@ _JUDGED = (
     "`unanswerable`: most of those who looked for an answer in the article found none; left out. "
     "`not_judged`: left out, since the recipe asks for a judgment; where it does not, such "
     "questions are `kept unjudged`."
+)
+_RAN = (
+    "In the order in which they ran; skipped is what a filter kept without having judged it, as "
+    "`guess` does with articles that its model may have read."
 )
 _FILTERS = "In the order in which they ran. Written questions are filtered by themselves."
 _SCORES = (

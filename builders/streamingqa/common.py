@@ -1,6 +1,7 @@
 """Shared by the steps of `streamingqa`: names of files, summaries, and the row of a question."""
 
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
@@ -60,6 +61,7 @@ def write_summary(out: Path, tallies: Sequence[Tally] = (), **counted: Any) -> N
                 "filter": tally.filter,
                 "seen": tally.seen,
                 "dropped": tally.dropped,
+                "skipped": tally.skipped,
                 "examples": example_pairs,
             }
         )
@@ -108,18 +110,32 @@ def toxicity_of(kept_item: KeptItem) -> ToxicityScores:
     return ToxicityScores()
 
 
+def aliases_of(kept_item: KeptItem) -> tuple[str, ...]:
+    """Return the further names of an item's answer that its filters know."""
+    aliases: dict[str, None] = {}
+    for verdict in kept_item.verdicts:
+        aliases |= dict.fromkeys(verdict.aliases)
+    return tuple(aliases)
+
+
+def passed_filters(kept_item: KeptItem, filters: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the filters that an item passed, without those that could not judge."""
+    return tuple(name for name in filters if name not in kept_item.skipped)
+
+
 def released_row(
     question: rows.Question,
     scores: ToxicityScores,
     filters: tuple[str, ...],
     seed: int,
     answers: tuple[str, ...] | None = None,
+    aliases: tuple[str, ...] = (),
 ) -> rows.NewsQuestion:
     """Return the released row of a question that passed `filters`.
 
     `answers` are those of the annotators who wrote the question, which then stays as it is. A
     generated question has the answers that its timeline accepts, or else the span that it was made
-    for, and it may be given a time specification.
+    for, with those `aliases` that are no answer yet, and it may be given a time specification.
     """
     if answers is not None:
         timed_question = TimedQuestion(
@@ -130,10 +146,12 @@ def released_row(
     else:
         timed_question = add_time_spec(question, seed)
     grounding = question.grounding
-    accepted_answers = answers
-    if accepted_answers is None:
-        accepted_answers = grounding.answers if grounding else (question.answer.text,)
-    further_answers = grounding.aliases if grounding else ()
+    accepted_answers, further_answers = answers or (), aliases
+    if answers is None:
+        accepted_answers = (unicodedata.normalize("NFC", question.answer.text),)
+        if grounding is not None:
+            accepted_answers, further_answers = grounding.answers, grounding.aliases
+    further_answers = tuple(alias for alias in further_answers if alias not in accepted_answers)
     subset = question.draw.subset if question.recent is not False else "past"
     answer_span = question.answer
     return rows.NewsQuestion(

@@ -8,22 +8,25 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from factdrift.builders import rows
+from factdrift.builders.core.config import Strict, replace_models
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
-from factdrift.builders.facts import steps as facts
 from factdrift.builders.facts.card import learned_times
-from factdrift.builders.facts.relations import NewsWording
-from factdrift.builders.generate.backends import AnyModel, Grounded, Parsed
+from factdrift.builders.generate.backends import AnyModel, Grounded
+from factdrift.builders.generate.prompt_files import load_prompts
 from factdrift.builders.generate.questions import GenerateSettings
+from factdrift.builders.generate.recorded import Recorded
 from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.streamingqa import card
 from factdrift.builders.streamingqa.annotated import AnnotatedQuestions
 from factdrift.builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
 from factdrift.builders.streamingqa.common import QUESTIONS, merge_summaries, read_step_summary
 from factdrift.builders.streamingqa.corpus import SearchIndex
-from factdrift.builders.streamingqa.model_writer import ModelWriter
+from factdrift.builders.streamingqa.model_writer import ROWS_OF_DRAW, ModelWriter
+from factdrift.builders.streamingqa.news_facts import NewsFacts
 from factdrift.builders.streamingqa.question_filters import QuestionFilters
-from factdrift.builders.streamingqa.questions import NewsQuestions, StatedChoice
+from factdrift.builders.streamingqa.questions import NAME_MODEL, NewsQuestions, StatedChoice
 from factdrift.builders.streamingqa.stated import StatedQuestions
 from factdrift.builders.wmt import steps as news
 from factdrift.builders.wmt.dates import DateSettings
@@ -36,7 +39,8 @@ class StreamingQA(DatasetBuilder):
     `near_duplicates`: the similarity from which an article is left out beside an earlier one;
     `filters`: what questions have to pass, in this order; `people`: how gold rows are used;
     `offline`: whether only answers of models that were given before are used; `limit`: at most so
-    many generated rows, to look at before the whole is made.
+    many generated rows, to look at before the whole is made; `row_count`: ask a model about draws
+    until there are so many rows.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
@@ -51,10 +55,30 @@ class StreamingQA(DatasetBuilder):
     people: AnnotatorSettings = AnnotatorSettings()
     offline: bool = False
     limit: int | None = Field(default=None, ge=1)
+    row_count: int | None = Field(default=None, ge=1)
 
     def limited(self, rows: int) -> Self:
         """Return the same dataset with at most `rows` generated rows."""
         return self.model_copy(update={"limit": rows})
+
+    def with_rows(self, rows: int) -> Self:
+        """Return the same dataset with `rows` generated rows, and dates for as many draws.
+
+        The splits and subsets keep their proportions.
+        """
+        if self.generate.model is None:
+            return super().with_rows(rows)
+        draw_count = rows / ROWS_OF_DRAW * _SPARE_DRAWS
+        return self.model_copy(update={"row_count": rows, "dates": self.dates.scaled(draw_count)})
+
+    def with_model(self, settings: Strict) -> Self:
+        """Return the same dataset written by another model.
+
+        Filters that name a recorded model ask it, too; other models of filters stay.
+        """
+        filters = replace_models(self.filters, Recorded, lambda recorded: settings)
+        generate = self.generate.model_copy(update={"backend": settings})
+        return self.model_copy(update={"generate": generate, "filters": filters})
 
     def models(self) -> dict[str, AnyModel]:
         """Return the language models by their tasks."""
@@ -63,14 +87,15 @@ class StreamingQA(DatasetBuilder):
         if writer is not None:
             models_by_use["writes questions"] = writer
         for chosen_filter in self.filters:
-            asks_writer = {"answering", "model"} & chosen_filter.needs
-            model = getattr(chosen_filter, "backend", None) or (writer if asks_writer else None)
+            asks_writer = {"answering", "model"} & chosen_filter.resources()
+            model = chosen_filter.own_model() or (writer if asks_writer else None)
             if model:
                 models_by_use[f"filter {chosen_filter.filter}"] = model
         return models_by_use
 
     def build(self, run: Run) -> Dataset:
         """Build the configs `recent`, `past`, `all` and `eval_by_quarter`."""
+        self._refuse_without_writer(run)
         models = self.models()
         for model_settings in models.values():
             model_settings.check(offline=self.offline)
@@ -88,11 +113,17 @@ class StreamingQA(DatasetBuilder):
         questions_path = drop_folders[-1] / QUESTIONS
         tables = [*_subsets(questions_path), _by_quarter(questions_path)]
         statistics = (
-            *card.writers(models, summary, stated=questions_step.stated is not None),
+            *card.writers(
+                models,
+                summary,
+                style=self.generate.style,
+                stated=questions_step.stated is not None,
+            ),
             *card.statistics(questions_path, draws_folder, summary),
         )
-        if questions_step.stated and questions_step.stated.questions.timelines:
-            statistics += learned_times(run, questions_step.stated.questions.timelines)
+        if questions_step.stated:
+            news_facts = questions_step.stated.questions.news_facts
+            statistics += learned_times(run, news_facts.timelines)
         if "gold" in run.inputs:
             summary = read_step_summary(drop_folders[-1])
             tables += card.baseline(drop_folders[-1])
@@ -117,16 +148,23 @@ class StreamingQA(DatasetBuilder):
         writer = None
         if self.generate.model is not None:
             writer = ModelWriter(
-                generate=self.generate, seed=run.seed, limit=self.limit, offline=self.offline
+                generate=self.generate,
+                seed=run.seed,
+                limit=self.limit,
+                row_count=self.row_count,
+                offline=self.offline,
             )
-        any_search = any("search" in chosen_filter.needs for chosen_filter in self.filters)
+        needs = frozenset[str]().union(
+            *(chosen_filter.resources() for chosen_filter in self.filters)
+        )
         return NewsQuestions(
             draws=draws,
             stated=self._stated(run, draws),
             writer=writer,
             filters=QuestionFilters(
                 filters=self.filters,
-                index=SearchIndex(articles=articles) if any_search else None,
+                index=SearchIndex(articles=articles) if "search" in needs else None,
+                news_facts=NewsFacts.of_run(run) if "facts" in needs else None,
                 writer=self.generate.model,
                 seed=run.seed,
                 offline=self.offline,
@@ -137,30 +175,25 @@ class StreamingQA(DatasetBuilder):
 
     def _stated(self, run: Run, draws: news.QuestionDates) -> StatedChoice | None:
         """Return the step for questions without a language model, or None if there is none."""
-        backend = self.generate.backend
-        if not isinstance(backend, Grounded | Parsed):
+        backend, news_facts = self.generate.backend, NewsFacts.of_run(run)
+        if not isinstance(backend, Grounded) or news_facts is None:
             return None
-        news_wordings: dict[str, NewsWording] = {}
-        facts_step = timelines_step = None
-        if isinstance(backend, Grounded) and "dump" in run.inputs:
-            news_relations = {}
-            for relation_id, relation in facts.all_relations(run).whole().items():
-                if relation.news is not None:
-                    news_relations[relation_id] = relation
-                    news_wordings[relation_id] = relation.news
-            if news_relations:
-                facts_step = facts.facts_step(run, "dump", news_relations)
-                timelines_step = facts.timelines_step(run, facts_step, news_relations)
-        otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
-        questions = StatedQuestions(
-            draws=draws,
-            facts=facts_step,
-            timelines=timelines_step,
-            relations=news_wordings,
-            parse=isinstance(otherwise, Parsed),
-        )
-        share = backend.share if isinstance(backend, Grounded) else 1
-        return StatedChoice(questions=questions, share=share, draw_cap=self.generate.kept)
+        questions = StatedQuestions(draws=draws, news_facts=news_facts)
+        return StatedChoice(questions=questions, share=backend.share, draw_cap=self.generate.kept)
+
+    def _refuse_without_writer(self, run: Run) -> None:
+        """Raise a `UserError` where nothing would write questions, or without its own prompt."""
+        writer = self.generate.model
+        if writer is None and not {"dump", "gold"} & run.inputs.keys():
+            raise UserError("nothing writes questions: the recipe names no model", hint=NAME_MODEL)
+        own_prompts = load_prompts(writer.prompts) if writer and writer.prompts else None
+        if own_prompts and self.generate.style == "article" and own_prompts.article is None:
+            raise UserError(
+                "the file has no prompt `article` for the style `article`",
+                where=writer.prompts if writer else None,
+                hint="add one, as builders/generate/prompts/default.yaml has it, or name the style "
+                "`candidates`",
+            )
 
     def _annotated(
         self, run: Run, questions: NewsQuestions, draws: news.QuestionDates
@@ -172,6 +205,11 @@ class StreamingQA(DatasetBuilder):
             annotator_draws=draws.model_copy(update={"dates": self.people.dates or self.dates}),
             people=self.people,
         )
+
+
+_SPARE_DRAWS = 3
+"""How many times the draws that are expected to do are drawn: they cost nothing, and articles
+without news give no rows."""
 
 
 def _subsets(questions_path: Path) -> Iterator[Table]:

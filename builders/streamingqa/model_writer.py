@@ -1,8 +1,9 @@
 """A language model writes questions for draws, in rounds, until enough of them may pass."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Annotated
 
 from factdrift.builders import rows
@@ -10,6 +11,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
+from factdrift.builders.generate.article_questions import write_article_questions
 from factdrift.builders.generate.backends import CachedModel, open_model
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.questions import Accept, GenerateSettings, generate_questions
@@ -24,77 +26,132 @@ _DRAWS_PER_ROW = 2
 questions are dropped."""
 _MANY_DRAWS = 3
 """Draws of an article at which a run says so before a model is asked."""
+ROWS_OF_DRAW = 0.6
+"""Rows that a draw gives by a capable model with all filters; where a run is to end with a number
+of rows, its first draws are chosen by it."""
+_LEAST_ROWS_OF_DRAW = 0.05
+"""Below this a model or a filter does not work, and more draws would only cost."""
+_MORE_AT_ONCE = 1.3
+"""How many times as many draws a batch asks about, so that its answers need no second one."""
+_FEWEST_DRAWS = 20
+"""Draws of a portion at least, so that the last rows do not take a round each."""
 
 
 @dataclass
 class WrittenByModel:
-    """The work of a model: questions that may pass, drops, and counts."""
+    """The work of a model: questions that may pass, drops, and the counts of outcomes."""
 
     questions: list[rows.Question] = field(default_factory=list)
     dropped: list[rows.Dropped] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
-    calls: Counter[str] = field(default_factory=Counter)
 
 
 class ModelWriter(Strict):
     """A language model that writes questions.
 
-    `limit`: the rows of a limited release; a hash chooses twice as many draws, and the model writes
-    one question for each; `offline`: use cached answers alone.
+    `limit`: the rows of a limited release; a hash chooses twice as many draws, and in the style
+    `candidates` the model writes one question for each; `row_count`: the rows that are wanted, for
+    which draws are asked about, in the order of a hash, until there are as many; `offline`: use
+    cached answers alone.
     """
 
     generate: GenerateSettings
     seed: int
     limit: int | None
+    row_count: int | None = None
     offline: Annotated[bool, NOT_IN_KEY]
 
-    def write(
-        self,
-        workspace: Workspace,
-        question_dates: QuestionDates,
-        done_articles: Collection[str],
-        accept: Accept,
-        say: Callable[[str], None],
-    ) -> WrittenByModel:
-        """Ask about every draw, but those of `done_articles`; `accept` drops what cannot pass."""
+    def start(
+        self, workspace: Workspace, question_dates: QuestionDates, done_articles: Collection[str]
+    ) -> "StartedWriter":
+        """Open the model and choose the draws, but those of `done_articles`; nothing is asked."""
         settings = self.generate
         assert settings.model is not None
         model = open_model(
             settings.model, self.seed, workspace.work("answers"), offline=self.offline
         )
-        draws, total_draws = self._choose_draws(
-            draws_by_article(workspace, question_dates), done_articles
-        )
-        draw_count = sum(map(len, draws.values()))
-        if self.limit:
+        if self.limit and settings.style == "candidates":
             settings = settings.model_copy(update={"kept": 1})
-        if draw_count > _MANY_DRAWS * len(draws):
-            draw_text = f"  {draw_count:,} draws of {len(draws):,} articles: about"
-            draws_each = draw_count / len(draws)
+        all_draws = [
+            draw
+            for article_id, article_draws in draws_by_article(workspace, question_dates).items()
+            if article_id not in done_articles
+            for draw in article_draws
+        ]
+        total_draws = len(all_draws)
+        if self.limit or self.row_count:
+            all_draws.sort(key=lambda draw: seeded_hash(self.seed, "limit", draw.id))
+        if self.limit:
+            del all_draws[_DRAWS_PER_ROW * self.limit :]
+        return StartedWriter(
+            self, settings, model, workspace, question_dates, all_draws, total_draws
+        )
+
+
+@dataclass
+class StartedWriter:
+    """A model that writes, with the draws it is still to be asked about, in their order.
+
+    `total_draws`: those that there are without a limit; `asked_draws`: those asked about so far.
+    """
+
+    writer: ModelWriter
+    settings: GenerateSettings
+    model: CachedModel
+    workspace: Workspace
+    question_dates: QuestionDates
+    draws: list[rows.Draw]
+    total_draws: int
+    asked_draws: int = 0
+
+    @property
+    def expected_draws(self) -> int:
+        """The number of draws that it will be asked about, as far as that is known before."""
+        wanted = self.writer.row_count
+        return min(ceil(wanted / ROWS_OF_DRAW), len(self.draws)) if wanted else len(self.draws)
+
+    def has_more(self, row_count: int) -> bool:
+        """Whether more draws are to be asked about, when there are so many rows."""
+        wanted = self.writer.row_count
+        left = len(self.draws) - self.asked_draws
+        return left > 0 and (row_count < wanted if wanted else not self.asked_draws)
+
+    def _portion(self, row_count: int) -> list[rows.Draw]:
+        """The next draws: as many as the rows that lack may need, by what others gave."""
+        wanted = self.writer.row_count
+        if not wanted:
+            return self.draws
+        rate = ROWS_OF_DRAW
+        if self.asked_draws:
+            rate = max(row_count / self.asked_draws, _LEAST_ROWS_OF_DRAW)
+        elif self.model.waits:
+            rate /= _MORE_AT_ONCE
+        count = max(ceil((wanted - row_count) / rate), _FEWEST_DRAWS)
+        return self.draws[self.asked_draws : self.asked_draws + count]
+
+    def write(self, row_count: int, accept: Accept) -> WrittenByModel:
+        """Ask about the next draws; `accept` drops what cannot pass. There are so many rows."""
+        by_article: dict[str, list[rows.Draw]] = {}
+        portion = self._portion(row_count)
+        for draw in portion:
+            by_article.setdefault(draw.article, []).append(draw)
+        self.asked_draws += len(portion)
+        say, model, written = self.workspace.say, self.model, WrittenByModel()
+        if len(portion) > _MANY_DRAWS * len(by_article):
+            draw_text = f"  {len(portion):,} draws of {len(by_article):,} articles: about"
+            draws_each = len(portion) / len(by_article)
             say(f"{draw_text} {draws_each:,.0f} times each; fewer `dates` ask fewer times")
-        written = WrittenByModel(calls=model.prompt_counts)
 
         def cost() -> str:
             return f"{format_cost([model])}, {len(written.questions):,} questions"
 
-        with progress(draw_count, "draws", "asking", cost) as bar:
-            model.on_answer = lambda: bar.advance(0)
-            news_files = question_dates.articles.news.files
-
-            def articles() -> Iterator[rows.Article]:
-                for article in read_articles(news_files, sorted(draws), jobs=workspace.jobs):
-                    yield article
-                    bar.advance(len(draws[article.id]))
-
-            for outcome in generate_questions(
-                articles(),
-                draws,
-                settings,
-                self.seed,
-                finder=SpacyFinder(),
-                backend=model,
-                accept=accept,
-            ):
+        answer_count = len(portion) if self.settings.style == "article" else None
+        with progress(answer_count, "answers", "writing", cost) as bar:
+            model.on_answer = lambda: bar.advance(1)
+            model.on_cached = bar.advance
+            news_files = self.question_dates.articles.news.files
+            articles = read_articles(news_files, sorted(by_article), jobs=self.workspace.jobs)
+            for outcome in self._outcomes(articles, by_article, accept):
                 if isinstance(outcome, rows.Question):
                     written.outcomes["question"] += 1
                     written.questions.append(outcome)
@@ -104,45 +161,26 @@ class ModelWriter(Strict):
                         written.dropped.append(outcome)
         model.finish()
         written.questions.sort(key=lambda question: question.id)
-        self._report(model, len(written.questions), draw_count, total_draws, say)
+        asked_text = f"{len(written.questions):,} questions of {len(portion):,} draws"
+        say(f"  models: {format_cost([model])}; {asked_text}")
         return written
 
-    def _report(
+    def _outcomes(
         self,
-        model: CachedModel,
-        question_count: int,
-        draw_count: int,
-        total_draws: int,
-        say: Callable[[str], None],
-    ) -> None:
-        """Say what it cost; of a limited run also what the whole recipe would cost."""
-        cost = format_cost([model])
-        say(f"  models: {cost}; {question_count:,} questions of {draw_count:,} draws")
-        if self.limit and draw_count and draw_count < total_draws:
-            cost_factor = total_draws / draw_count * self.generate.kept
-            call_count = model.prompt_counts.total() * cost_factor
-            call_text = f"{total_draws:,} draws: about {call_count:,.0f} calls"
-            say(f"  the whole recipe, {call_text}, {question_count * cost_factor:,.0f} questions")
-
-    def _choose_draws(
-        self, draws: Mapping[str, Sequence[rows.Draw]], done_articles: Collection[str]
-    ) -> tuple[dict[str, list[rows.Draw]], int]:
-        """Return the draws to write questions for, by article, and their number without a limit.
-
-        A draw is an article with the day on which a question about it is asked.
-        """
-        draws_left = {
-            article_id: list(article_draws)
-            for article_id, article_draws in draws.items()
-            if article_id not in done_articles
-        }
-        all_draws = [draw for article_draws in draws_left.values() for draw in article_draws]
-        if not self.limit:
-            return draws_left, len(all_draws)
-        all_draws.sort(key=lambda draw: seeded_hash(self.seed, "limit", draw.id))
-        chosen_ids = {draw.id for draw in all_draws[: _DRAWS_PER_ROW * self.limit]}
-        chosen: dict[str, list[rows.Draw]] = {}
-        for article_id, article_draws in draws_left.items():
-            if chosen_draws := [draw for draw in article_draws if draw.id in chosen_ids]:
-                chosen[article_id] = chosen_draws
-        return chosen, len(all_draws)
+        articles: Iterable[rows.Article],
+        draws: Mapping[str, Sequence[rows.Draw]],
+        accept: Accept,
+    ) -> Iterator[rows.Question | rows.Dropped]:
+        """The questions and drops of all draws, in the style of the recipe."""
+        settings, model = self.settings, self.model
+        if settings.style == "article":
+            return write_article_questions(articles, draws, settings, backend=model, accept=accept)
+        return generate_questions(
+            articles,
+            draws,
+            settings,
+            self.writer.seed,
+            finder=SpacyFinder(),
+            backend=model,
+            accept=accept,
+        )

@@ -1,5 +1,6 @@
 """The filters of a recipe with their resources; every question passes them here."""
 
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Annotated, Self
 
@@ -7,7 +8,9 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
 from factdrift.builders.generate.backends import AnyModel, CachedModel, open_model
 from factdrift.builders.generate.candidates import SpacyFinder
+from factdrift.builders.generate.fact_check import FactLookup
 from factdrift.builders.streamingqa.corpus import SearchIndex
+from factdrift.builders.streamingqa.news_facts import NewsFacts
 from factdrift.filters import AnyFilter
 from factdrift.filters.base import FilterContext
 from factdrift.filters.run import FilterRun, cheap_first
@@ -16,13 +19,15 @@ from factdrift.filters.search_index import Index
 
 @dataclass(frozen=True)
 class StartedFilters:
-    """Running filters, and the language models that they have opened so far."""
+    """Running filters, the language models that they have opened so far, and other resources."""
 
     run: FilterRun
     models: list[CachedModel]
+    resources: ExitStack
 
     def finish(self) -> None:
-        """Raise a `UserError` where answers of a model are still to come."""
+        """Close what was opened; raise a `UserError` where answers of a model are still to come."""
+        self.resources.close()
         for model in self.models:
             model.finish()
 
@@ -30,12 +35,14 @@ class StartedFilters:
 class QuestionFilters(Strict):
     """The filters of a recipe, and their resources.
 
-    `index`: None where no filter searches; `writer`: the model that wrote the questions, if one
-    did; `offline`: use cached answers alone.
+    `index`: None where no filter searches; `news_facts`: None where no filter checks facts, or
+    there are none; `writer`: the model that wrote the questions, if one did; `offline`: use cached
+    answers alone.
     """
 
     filters: tuple[AnyFilter, ...]
     index: SearchIndex | None
+    news_facts: NewsFacts | None
     writer: AnyModel | None
     seed: int
     offline: Annotated[bool, NOT_IN_KEY]
@@ -66,12 +73,17 @@ class QuestionFilters(Strict):
                 settings, self.seed, workspace.work("answers"), offline=self.offline
             )
             for model in opened_models:
-                if (model.identity, model.prompts) == (new_model.identity, new_model.prompts):
+                same_model = (
+                    model.identity == new_model.identity and model.prompts == new_model.prompts
+                )
+                if same_model and model.cutoff == new_model.cutoff:
                     return model
             opened_models.append(new_model)
             return new_model
 
-        needs = frozenset[str]().union(*(chosen_filter.needs for chosen_filter in self.filters))
+        needs = frozenset[str]().union(
+            *(chosen_filter.resources() for chosen_filter in self.filters)
+        )
         context = FilterContext(
             model=open_once,
             search=Index(workspace.folder(self.index) / "index") if self.index else None,
@@ -82,4 +94,9 @@ class QuestionFilters(Strict):
             context = replace(context, answering=open_once(self.writer))
         if "names" in needs:  # the pipeline takes seconds to load
             context = replace(context, names=finder or SpacyFinder())
-        return StartedFilters(FilterRun(self.filters, context), opened_models)
+        resources = ExitStack()
+        if self.news_facts is not None and "facts" in needs:
+            opened_facts = resources.enter_context(self.news_facts.opened(workspace))
+            if opened_facts is not None:
+                context = replace(context, facts=FactLookup(*opened_facts))
+        return StartedFilters(FilterRun(self.filters, context), opened_models, resources)

@@ -9,6 +9,8 @@ from unicodedata import category
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 
 
+_NO_CHARACTER = "\ufffd"
+"""What Python writes for a number that is no character."""
 _JOINERS = "\u200c\u200d"
 """Zero-width joiners, which change the meaning of words in some scripts."""
 
@@ -17,14 +19,18 @@ def without_references(name: str) -> str:
     """A name with each character reference replaced by its character, once.
 
     A reference has to end in a semicolon, because names have ampersands of their own (`Q&A`), and
-    one that no list has stays, also where it begins like another (`&notable;`, `&not;`).
+    one that no list has stays, also where it begins like another (`&notable;`, `&not;`), and so
+    does a number that is no character (`&#0;`, `&#xD800;`).
     """
     return _REFERENCE.sub(_character, name) if "&" in name else name
 
 
 def _character(reference: re.Match[str]) -> str:
     text = reference[0]
-    return unescape(text) if text[1] == "#" else html5.get(text[1:], text)
+    if text[1] != "#":
+        return html5.get(text[1:], text)
+    character = unescape(text)
+    return text if character in ("", _NO_CHARACTER) else character
 
 
 def clean_label(name: str) -> str:

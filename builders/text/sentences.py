@@ -3,9 +3,9 @@
 A sentence ends at `.`, `!` or `?`, with closing marks and white space behind it, where no
 lower-case letter follows. It does not end after an abbreviation or an initial. The rules for
 `pages` and `news` differ, and stay so because rows depend on them. In `pages` a single letter in
-any case is an initial, the last one of `U.S.` too, and the abbreviations of encyclopedias are known
-(`Mt.`, `ca.`). In `news` an ellipsis ends a sentence, any number of marks may open the next one,
-and only a capital that is a whole word is an initial.
+any case is an initial, the last one of `U.S.` too. In `news` an ellipsis ends a sentence, any
+number of marks may open the next one, and only capitals that are a whole word are initials (`A.`,
+`J.K.`).
 
 Numbers of references belong to the sentence before them (`resigned.[1] He`). A sentence also ends
 where the space behind it is missing, between two words in usual letters (`the first.Second`).
@@ -24,10 +24,17 @@ _OPENING = "\"'“‘(["
 # `pages` ends a sentence in `He won. The club`, not in `He won. the club` or at `won … The`;
 # `news` also ends one at the ellipsis. An end is looked for at the first of several marks alone,
 # and nothing is given back: ten thousand full stops are read once, not once for each of them.
-# `[1]`, `[a]`, `[note 2]` and `[citation needed]`, with the space before it, but not `[sic]`
-_REFERENCE: Final = r"\s*+\[(?:\d{1,3}|[a-z]|(?:note|nb) \d{1,3}|citation needed)\]"
-# `first.Second` and `won.[1]He`, but not `U.S.Senate`, `Dr.Roe`, `www.Example.org` or `a.B`
-_NO_SPACE: Final = rf"(?<=[a-z][a-z])[.?](?:{_REFERENCE})*+(?=[A-Z][a-z]++(?![\w.@/]))"
+# `[1]`, `[a]`, `[note 2]`, `[3]: 45` and `[citation needed]`, with the space before it; not `[sic]`
+_REFERENCE: Final = (
+    r"\s*+\[(?:\d{1,3}|[a-z]|(?:note|nb) \d{1,3}|citation needed)\]"
+    r"(?:: ?\d{1,4}(?:[-–]\d{1,4})?)?"
+)
+# `first.Second`, `in 1999.Then`, `(1990).He` and `won.[1]He`, but not `U.S.Senate`, `Dr.Roe`,
+# `www.Example.org` or `a.B`
+_NO_SPACE: Final = (
+    r"(?:(?<=[a-z][a-z])|(?<=\d\d)|(?<=[a-z\d][%)\"”]))"
+    rf"[.?](?:{_REFERENCE})*+(?=[A-Z][a-z]++(?![\w.@/]))|[.?](?:{_REFERENCE})++(?=[A-Z])"
+)
 _END: Final = {
     "pages": re.compile(
         rf"[.!?][\"'”’)\]]*+(?:{_REFERENCE})*+\s++(?=[\"“(\[]?[^\W_a-z])|{_NO_SPACE}"
@@ -43,6 +50,9 @@ _ABBREVIATED: Final = re.compile(
     r"(?:\b[^\W\d_]|\b(?:{}|[A-Z](?:\.[A-Z])+))$".format("|".join(sorted(_SHORT["pages"])))
 )
 
+# `J`, `É` and `J.K`.
+_INITIALS: Final = re.compile(r"[^\W\d_](?:\.[^\W\d_])*+")
+
 _USUAL_WORD = 32
 """Characters that hold the last word before nearly every full stop, and the space before it."""
 
@@ -51,9 +61,9 @@ def sentence_breaks(text: str, kind: NewsOrPages) -> Iterator[int]:
     """The places where the sentences begin, without the first one."""
     sentence_start = 0
     for end_match in _END[kind].finditer(text):
-        if text[end_match.start()] != "." or not _abbreviated(
-            text, sentence_start, end_match.start(), kind
-        ):
+        # the number of a reference follows a sentence, no abbreviation: `Mr. X.[3] He`
+        is_end = text[end_match.start()] != "." or "]" in end_match[0]
+        if is_end or not _abbreviated(text, sentence_start, end_match.start(), kind):
             sentence_start = end_match.end()
             yield sentence_start
 
@@ -63,7 +73,8 @@ def _abbreviated(text: str, sentence_start: int, stop_position: int, kind: NewsO
     if kind == "pages":
         return _ABBREVIATED.search(text[max(0, stop_position - 12) : stop_position]) is not None
     bare_word = _last_word(text, sentence_start, stop_position).lstrip(_OPENING)
-    return bare_word in _SHORT[kind] or (len(bare_word) == 1 and bare_word.isupper())
+    is_initials = bare_word.isupper() and _INITIALS.fullmatch(bare_word) is not None
+    return is_initials or bare_word in _SHORT[kind]
 
 
 def _last_word(text: str, start: int, end: int) -> str:

@@ -318,9 +318,11 @@ def entity_names(document: NamedEntity) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _english_text(terms: _Labels | list[Raw] | None) -> str | None:
-    """The English text, else the `mul` one; None where there is neither."""
-    english_term = (terms.en or terms.mul) if isinstance(terms, _Labels) else None
-    return cleaned(english_term.value) or None if english_term else None
+    """The English text, else the `mul` one; None where neither has a word."""
+    if not isinstance(terms, _Labels):
+        return None
+    english_text = cleaned(terms.en.value) if terms.en else ""
+    return english_text or (cleaned(terms.mul.value) if terms.mul else "") or None
 
 
 def _items_by_rank(statements: "_Group") -> dict[Rank, list[str]]:

@@ -42,7 +42,10 @@ _BETWEEN = {
     "+": " + ",
 }
 """The word or sign between two values of a measure."""
-_UNITS = {"C": "°C", "F": "°F", "sqmi": "sq mi", "e6km2": "million km2", "e6sqmi": "million sq mi"}
+_UNITS = {"C": "°C", "F": "°F", "sqmi": "sq mi"}
+# `e6km2`: millions of square kilometres.
+_POWER_UNIT = re.compile(r"e(3|6|9|12)([a-zA-Z].*)")
+_POWERS = {"3": "thousand", "6": "million", "9": "billion", "12": "trillion"}
 _LARGE = {"ft": "in", "lb": "oz", "st": "lb", "mi": "ft", "yd": "ft"}
 """Units that a smaller one may follow: `6 ft 2 in`."""
 _ENDS = {"divorced": "div.", "divorce": "div.", "div": "div.", "died": "d.", "death": "d."}
@@ -112,13 +115,19 @@ def _convert(arguments: Arguments) -> str:
         elif pieces[-1] in _BETWEEN.values():
             pieces.append(unit_or_value)
         else:
-            pieces.append(f" {_UNITS.get(unit_or_value, unit_or_value)}")
+            pieces.append(f" {_unit(unit_or_value)}")
             smaller_unit = words[place + 1 : place + 3]
             if unit_or_value in _LARGE and smaller_unit[1:] == [_LARGE[unit_or_value]]:
                 pieces.append(f" {smaller_unit[0]} {smaller_unit[1]}")
             break
     middle_word = words[-1] if arguments.get("adj") == "mid" and words[-1:] != pieces else ""
     return "".join(pieces) + middle_word
+
+
+def _unit(code: str) -> str:
+    if power_unit := _POWER_UNIT.fullmatch(code):
+        return f"{_POWERS[power_unit[1]]} {_unit(power_unit[2])}"
+    return _UNITS.get(code, code)
 
 
 def _season(title_pattern: str, arguments: Arguments) -> str:
@@ -180,7 +189,8 @@ def _sortname(arguments: Arguments) -> str:
 
 
 def _nihongo(arguments: Arguments) -> str:
-    in_brackets = ", ".join(_given_values(arguments, "2", "3"))
+    extra_names = ("4" if arguments.get("4") else "extra",)
+    in_brackets = ", ".join(_given_values(arguments, "2", "3", *extra_names))
     shown_name = arguments.get("1", "")
     return (
         f"{shown_name} ({in_brackets})" if shown_name and in_brackets else shown_name or in_brackets

@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import add
 from typing import NamedTuple
 
-from factdrift.builders.wikipedia import flags
+from factdrift.builders.wikipedia import flags, sounds
 from factdrift.builders.wikipedia.infoboxes import in_units, is_shown
 from factdrift.builders.wikipedia.marks import (
     BLOCK,
@@ -203,6 +203,8 @@ class _PageTemplates:
         word, colon, value = code.partition(":")
         if colon and word.lower() in FUNCTIONS:
             return FUNCTIONS[word.lower()](value.strip())
+        if sounds.is_spoken(template_name) and not self.places.is_in_brackets(start):
+            return sounds.spoken_text(template_name, _arguments(arguments_text))
         if shows_nothing(template_name):
             return ""
         return self._unlisted(template_name, _arguments(arguments_text), start, end)

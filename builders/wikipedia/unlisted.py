@@ -195,6 +195,8 @@ _QUOTES = "'\""
 """Open a quotation or type, or close it: what stands before them tells."""
 _OPENING = " \t\n|=!*#:;" + "".join(sorted(_OPENS))
 _LIST_MARKS = "*#:;"
+_ASIDE_SPACE = 400
+"""Characters before a template in which the bracket around it is looked for; asides are shorter."""
 
 
 class Places:
@@ -224,6 +226,13 @@ class Places:
         if kind in ("line", "item", "value") and not self._ends(end):
             kind = "sentence"
         return TemplatePlace(kind, kind == "item" and self._is_in_list_of_works(start))
+
+    def is_in_brackets(self, start: int) -> bool:
+        """Whether a template stands in round brackets of its line, as an aside does."""
+        near_start = max(start - _ASIDE_SPACE, 0)
+        near_start = max(self.text.rfind("\n", near_start, start), near_start)
+        opening = self.text.rfind("(", near_start, start)
+        return opening >= 0 and self.text.find(")", opening, start) < 0
 
     def _place_before(self, start: int) -> PlaceKind:
         """The place of a run by what stands before it."""

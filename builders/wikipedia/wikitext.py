@@ -70,9 +70,12 @@ _DROPPED = (
 )
 _VERBATIM = "nowiki|pre"
 # The opening tag of what readers do not see: `<!--`, `<ref name="a">`; not `<br>`.
-# What stands in quotation marks behind `=` may hold a bracket: `name="a>b"`; where the marks do not
-# pair the tag ends at the first bracket.
-_ATTRIBUTE_TEXT = r"(?:(?:[^<>=]|=\s*(?:\"[^\"<]*\"|'[^'<]*')|=)*+|[^<>]*+)"
+# What stands in quotation marks behind `=` may hold a bracket or a plain tag: `name="a>b"`,
+# `title="<i>a</i>, 5 < 6"`; where the marks do not pair the tag ends at the first bracket.
+_QUOTED = "|".join(
+    rf"{mark}(?:[^{mark}<]|</?[a-zA-Z][a-zA-Z0-9]*\s*/?>|<(?=[\s\d]))*+{mark}" for mark in "\"'"
+)
+_ATTRIBUTE_TEXT = rf"(?:(?:[^<>=]|=\s*(?:{_QUOTED})|=)*+|[^<>]*+)"
 _ASIDE = re.compile(rf"<!--|<({_DROPPED}|{_VERBATIM})(?=[\s/>])({_ATTRIBUTE_TEXT})>", re.I)
 _MARKUP = re.compile(r"[\[\]{}|'<>&*#:;=!_~\-]")
 _TAG = re.compile(rf"</?([a-zA-Z][a-zA-Z0-9]*){_ATTRIBUTE_TEXT}>")
@@ -402,7 +405,7 @@ def _heading(line: str) -> re.Match[str] | None:
 
 def _opens_table(line: str) -> bool:
     """Whether a table begins, maybe indented or inside a list."""
-    return line.lstrip(":* ").startswith("{|")
+    return line.lstrip(":*#; ").startswith("{|")
 
 
 def _is_running_text(line: str) -> bool:
@@ -427,11 +430,13 @@ _QUOTES = re.compile(r"'{2,}")
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffd]"
 )
-_MAY_BE_HOLLOW = re.compile(r"\([\s;,:)]")
+_MAY_BE_HOLLOW = re.compile(r"\([\s;,:)]|\s\)")
 # Brackets in which templates left nothing: `( ; , )`.
 _HOLLOW = re.compile(r"\(\s*(?:[;,:]\s*)*\)")
 # `(; born 1950)`: what stood first in the brackets is gone.
 _OPENED = re.compile(r"\((?:\s*[;,])+\s*")
+# `(born 1950; )`: what stood last in them is gone; `(1,)` is whole.
+_ENDED = re.compile(r"(?<![\s;,(])[\s;,]++(?<=\s)\)")
 _BREAKS = re.compile(rf"\s*(?:{BREAK}\s*)+")
 
 
@@ -504,7 +509,7 @@ def _inline(wikitext: str, kind: ParagraphKind) -> tuple[str, tuple[Link, ...]]:
     if BREAK in wikitext:
         wikitext = _BREAKS.sub(", " if kind in ("table", "infobox") else " ", wikitext).strip(", ")
     if "(" in wikitext and _MAY_BE_HOLLOW.search(wikitext):
-        wikitext = _HOLLOW.sub("", _OPENED.sub("(", wikitext))
+        wikitext = _ENDED.sub(")", _HOLLOW.sub("", _OPENED.sub("(", wikitext)))
     if "//" in wikitext or "[mailto:" in wikitext:
         wikitext = _OUTSIDE.sub(r"\1", wikitext)
     plain_text = _Text()

@@ -63,8 +63,8 @@ def find_archives(paths: Paths) -> list[Path]:
     path names nothing, or two files have the same name, because an article is identified by the
     name of its file and its line.
     """
-    hint = "archives are named news-docs.YYYY.en.filtered.gz, *.jsonl or *.parquet"
-    archives = find_files(paths, is_archive, "news archive", hint)
+    hint_text = "archives are named news-docs.YYYY.en.filtered.gz, *.jsonl or *.parquet"
+    archives = find_files(paths, is_archive, "news archive", hint_text)
     paths_by_name: dict[str, Path] = {}
     for path in archives:
         if (same_name := paths_by_name.setdefault(path.name, path)) is not path:
@@ -92,8 +92,8 @@ def line_blocks(path: Path, size: int = BLOCK_SIZE) -> Iterator[LineBlock]:
     `UserError` where the file cannot be read, is cut short or damaged (with how far it was read),
     has no line ends, or names its records by an `id` of their own.
     """
-    hint = "download it again, or leave it out"
-    with Compressed(path, threads=min(_cores() - 1, 1), block=_PIECE, hint=hint) as stream:
+    hint_text = "download it again, or leave it out"
+    with Compressed(path, threads=min(_cores() - 1, 1), block=_PIECE, hint=hint_text) as stream:
         if stream.head.startswith(b"PAR1"):
             yield from _parquet_blocks(path)
         else:

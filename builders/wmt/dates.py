@@ -27,6 +27,7 @@ Source: StreamingQA (arXiv 2205.11388) section 3.1.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
+from math import ceil
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -99,6 +100,19 @@ class DateSettings(Strict):
     shares: Shares = Shares()
     most_draws: int | None = Field(default=None, ge=1)
     tries: int = Field(default=20, ge=1)
+
+    def scaled(self, draw_count: float) -> Self:
+        """Return the same dates with about so many draws, in the same proportions.
+
+        No split or subset that has draws is left without one.
+        """
+        amounts = {name: getattr(self, name) for name in ("eval", "train", "valid")}
+        factor = draw_count / sum(amount.recent + amount.past for amount in amounts.values())
+        scaled_amounts = {
+            name: Amount(recent=ceil(amount.recent * factor), past=ceil(amount.past * factor))
+            for name, amount in amounts.items()
+        }
+        return self.model_copy(update=scaled_amounts)
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -84,9 +84,9 @@ def articles_at(
     for block_place, (items, wrong_line) in block_results:
         if wrong_line is not None:
             text = "this line is not the article that the table of articles names"
-            hint = "the archive changed: index it again"
+            hint_text = "the archive changed: index it again"
             archive_path, line_number = files[block_place.file], block_place.first + wrong_line + 1
-            raise UserError(text, where=archive_path, line=line_number, hint=hint)
+            raise UserError(text, where=archive_path, line=line_number, hint=hint_text)
         yield from items
 
 
@@ -114,9 +114,11 @@ class ArticlePlaces:
         self._names = [file.name for file in files]
         for file_name in sorted(file_names - set(self._names)):
             near_miss = did_you_mean(file_name, sorted(self._names))
-            hint = f"did you mean {near_miss}?" if near_miss else "give the archive of the table"
+            hint_text = (
+                f"did you mean {near_miss}?" if near_miss else "give the archive of the table"
+            )
             raise UserError(
-                f"the articles name the file {file_name}, which is not given", hint=hint
+                f"the articles name the file {file_name}, which is not given", hint=hint_text
             )
         self._file = -1
         self._lines: Any = np.empty(0, np.int64)

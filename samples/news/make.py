@@ -20,7 +20,12 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 FEWEST_SENTENCES = 5
+MOST_WORDS_WITHOUT_END = 20  # a dateline, byline, subheading or score; a longer line lost its mark
 HEADER = re.compile(r"^== (\S+) (\S.*\S)\n", re.M)
+# `It rained.`, `"Who knows?"` and `(It had rained.)`, but neither `PARIS —` nor `By our staff`.
+SENTENCE_END = re.compile(r"""[.?!…]["'”’)\]]*$""")
+# `It rained. Nobody came.`, but not `Gov. Bill Lee`: abbreviations before a name are short.
+TWO_SENTENCES = re.compile(r"""[a-z]{4}[.?!] ["“]?[A-Z]""")
 
 
 class TextError(Exception):
@@ -29,7 +34,10 @@ class TextError(Exception):
 
 @dataclass(frozen=True)
 class SampleArticle:
-    """One dated article; `paragraphs` holds sentences, `line` is the header's 1-based line."""
+    """One dated article; `line` is its header's 1-based line.
+
+    `paragraphs` holds sentences and the lines around them that are none: datelines and bylines.
+    """
 
     day: date
     headline: str
@@ -49,6 +57,22 @@ class SampleArticle:
         return "\n".join([self.headline, *(" ".join(paragraph) for paragraph in self.paragraphs)])
 
 
+def ends_sentence(text: str) -> bool:
+    """Whether a line ends as a sentence does, closing quotation marks aside."""
+    return SENTENCE_END.search(text) is not None
+
+
+def line_mistake(text: str) -> str | None:
+    """What is wrong with one line of an article."""
+    if text != text.strip():
+        return "spaces around a line"
+    if TWO_SENTENCES.search(text):
+        return "one sentence a line"
+    if not ends_sentence(text) and len(text.split()) > MOST_WORDS_WITHOUT_END:
+        return "a sentence has its end mark"
+    return None
+
+
 def read(path: Path) -> Iterator[SampleArticle]:
     """The articles of one text file, in its order; `TextError` at the first mistake."""
     first, *parts = HEADER.split(path.read_text(encoding="utf-8").rstrip("\n") + "\n")
@@ -59,13 +83,14 @@ def read(path: Path) -> Iterator[SampleArticle]:
         paragraphs = [tuple(filter(None, part.split("\n"))) for part in body.split("\n\n")]
         paragraphs = [paragraph for paragraph in paragraphs if paragraph]
         article = SampleArticle(date.fromisoformat(number), headline, tuple(paragraphs), line)
-        sentences = [sentence for paragraph in paragraphs for sentence in paragraph]
+        lines = [text for paragraph in paragraphs for text in paragraph]
         if first or article.day < before[-1] or article.day.year != before[0].year:
             raise TextError(f"{where}: days of {path.stem} in order, each `== YYYY-MM-DD Headline`")
-        if len(sentences) < FEWEST_SENTENCES:
+        if sum(map(ends_sentence, lines)) < FEWEST_SENTENCES:
             raise TextError(f"{where}: an article has at least {FEWEST_SENTENCES} sentences")
-        if wrong := [one for one in sentences if not one.endswith(".") or one != one.strip()]:
-            raise TextError(f"{where}: one sentence a line, with its full stop: {wrong[0]}")
+        for text in lines:
+            if mistake := line_mistake(text):
+                raise TextError(f"{where}: {mistake}: {text}")
         before.append(article.day)
         line += 1 + body.count("\n")
         yield article

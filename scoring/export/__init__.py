@@ -1,7 +1,8 @@
 """A release in the file formats of the original datasets, so that existing code reads it.
 
 Ids are those of the release's rows wherever a format leaves them free, so that predictions made
-with other code are scored by `factdrift score`.
+with other code are scored by `factdrift score`. Where the original's ids have a form of their own
+(`eval-0`), a table beside the files says which row each is.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,6 +25,8 @@ FormatName = Literal[
     "mteb",
     "stream",
 ]
+IdForm = Literal["original", "rows"]
+"""Ids of questions: of the original's own form (`eval-0`, `eval-1`, …), or those of the rows."""
 NAMES: tuple[FormatName, ...] = get_args(FormatName)
 
 
@@ -33,9 +36,11 @@ def export_release(
     out_folder: Path | None,
     say: Callable[[str], None],
     corpus_folder: Path | None = None,
+    ids: IdForm = "original",
 ) -> Mapping[str, int]:
     """Write a release in a format; the files that were written, with their numbers of records.
 
+    `ids`: of which form the ids are where the original has one (`streamingqa`).
     `corpus_folder`: the passages of the news, for `beir`, `dpr`, `mteb` and `stream`.
     Files are replaced one by one, each whole. `UserError`: the release is of another dataset, or
     has not what the format needs.
@@ -67,12 +72,13 @@ def export_release(
         "mteb": beir_forms.write_mteb,
         "stream": stream.write,
     }
-    source = Release.of(release, out_folder, format_name, corpus_folder)
+    source = Release.of(release, out_folder, format_name, corpus_folder, ids)
     writable(source.out)
     format_names[format_name](source)
     for file, records in source.files.items():
         say(f"  {file}: {records:,} records")
     for note, records in source.notes.items():
-        say(f"  {records:,} {note}")
+        if records:
+            say(f"  {records:,} {note}")
     say(f"{format_name} in {source.out}")
     return source.files

@@ -21,6 +21,7 @@ from factdrift.builders.core.files import disk_errors, replacing
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, SplitEntry
+from factdrift.scoring.export import IdForm
 
 Row = Mapping[str, Any]
 # Rows read at a time: some hold a whole page.
@@ -31,6 +32,8 @@ _ROWS = 1024
 class Release:
     """A release to be exported into the folder `out`. `corpus`: the folder of its news, if given.
 
+    `ids`: the form of ids where the original data set has one of its own.
+
     `files`: what was written, with numbers of records; `notes`: what else is to be said, such as
     why rows are in no file -> of how many rows.
     """
@@ -40,6 +43,7 @@ class Release:
     format: str
     manifest: Manifest
     corpus: Path | None = None
+    ids: IdForm = "original"
     files: dict[str, int] = field(default_factory=dict)
     notes: Counter[str] = field(default_factory=Counter)
 
@@ -50,13 +54,14 @@ class Release:
         out_folder: Path | None,
         format_name: str,
         corpus_folder: Path | None,
+        ids: IdForm = "original",
     ) -> Self:
         """Read the manifest; `out_folder` is `exports/<format>/<dataset>-<version>` by default."""
         release_manifest = manifest.load_manifest(release_folder)
         place = out_folder or Path(
             "exports", format_name, f"{release_manifest.dataset}-{release_manifest.version}"
         )
-        return cls(release_folder, place, format_name, release_manifest, corpus_folder)
+        return cls(release_folder, place, format_name, release_manifest, corpus_folder, ids)
 
     def configs(self, *row_types: type) -> list[ConfigEntry]:
         """The configs whose rows are of one of these types and that have rows.

@@ -1,10 +1,9 @@
 """Whether a text names an answer: by whole words, with the capitals that tell May from may."""
 
 import re
-from functools import cache
 
 from factdrift.builders.text.data import language_data, word_set
-from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, fold, folded_tokens
+from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, folded_tokens
 
 _LISTS = language_data("questions")
 TITLES = word_set(_LISTS["titles"])
@@ -101,31 +100,3 @@ def names_answer(text: str, answer: str, *, small: bool = False) -> bool:
         )
         for start in range(len(text_words) - width + 1)
     )
-
-
-@cache
-def _peoples() -> dict[str, frozenset[str]]:
-    """The names of the people of each country, by the folded words of the country."""
-    people_names: dict[str, set[str]] = {}
-    for entry in _LISTS["countries_of"].split():
-        people, _, country = entry.replace("_", " ").partition(":")
-        people_names.setdefault(" ".join(folded_tokens(country)), set()).add(people)
-    return {country: frozenset(called) for country, called in people_names.items()}
-
-
-def gives_answer_away(question: str, answer: str) -> bool:
-    """Whether a question contains its answer: whole, bare, or a country by its people."""
-    if any(
-        names_answer(question, answer_form, small=True)
-        for answer_form in {answer, bare_answer(answer)}
-    ):
-        return True
-    peoples = _peoples().get(" ".join(folded_tokens(answer, SMALL_WORDS)), ())
-    return any(re.search(rf"\b{people}\b", question) for people in peoples)
-
-
-def answer_key(answer: str) -> str:
-    """A key that equal answers share: the last significant word of the bare answer."""
-    answer_words = numbers_in_digits(folded_tokens(bare_answer(answer)))
-    content_words = [word for word in answer_words if word not in SMALL_WORDS] or list(answer_words)
-    return content_words[-1] if content_words else fold(answer)

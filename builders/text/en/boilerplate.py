@@ -13,6 +13,19 @@ _SHORT = 16
 short ones, which are few different ones."""
 _NEWS = re.compile(r"\b(?:was|were) (?:seen|shown)\b|\bseen as\b")
 
+# Where an article was written and for whom: `LONDON (Reuters) - `, `WASHINGTON — `, `(CNN) -- `;
+# not `Apple - ` or `(Reuters)` alone.
+_DATELINE = re.compile(
+    r"^(?:[A-Z][\w.,'’ -]{0,40} )?\([A-Z][\w. /-]{1,20}\)\s*[-–—]+\s"
+    r"|^[A-Z][A-Z.,'’ -]{2,40}\s[-–—]+\s"
+)
+
+
+def dateline_end(line: str) -> int:
+    """The length of the dateline at the start of a line, or 0 where there is none."""
+    dateline = _DATELINE.match(line)
+    return dateline.end() if dateline else 0
+
 
 def boilerplate_kind(sentence: str) -> str | None:
     """The kind of boilerplate of a sentence (caption, credit, …); None where it is news."""

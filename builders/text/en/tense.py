@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from factdrift.builders.text.data import language_data, word_set
+from factdrift.builders.text.en.lexicon import COUNTRIES
 from factdrift.builders.text.pipeline import parse_text
 from factdrift.builders.text.quotations import quotation_spans
 
@@ -11,6 +12,7 @@ _STATES = word_set(language_data("questions")["states"])
 _VERBS = language_data("verbs")
 _ROWS = [row.split() for row in _VERBS["irregular"].split(";")]
 _PAST: dict[str, str] = {base: past for base, past, _ in _ROWS}
+_PARTICIPLES: dict[str, str] = {base: participle for base, _, participle in _ROWS}
 _OF_PARTICIPLE: dict[str, str] = {participle: past for _, past, participle in _ROWS}
 _SHORT = re.compile(r"[^aeiou]*[aeiou][bdglmnprt]")
 _DOUBLED = word_set(_VERBS["doubled"])
@@ -38,10 +40,33 @@ def simple_past(base: str) -> str:
     return base + (base[-1] if _SHORT.fullmatch(base) or base in _DOUBLED else "") + "ed"
 
 
-def to_past_tense(question: str) -> str:
+def verb_forms(base: str) -> tuple[str, ...]:
+    """The forms of a verb but its base form: joins, joined, joining; leaves, left, leaving."""
+    past = simple_past(base)
+    participle = _PARTICIPLES.get(base, past)
+    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
+        third_person = base[:-1] + "ies"
+    else:
+        third_person = base + ("es" if base.endswith(("s", "sh", "ch", "x", "z")) else "s")
+    doubled = _SHORT.fullmatch(base) or base in _DOUBLED
+    if base.endswith("e") and not base.endswith("ee"):
+        stem = base[:-2] + "y" if base.endswith("ie") else base[:-1]
+    else:
+        stem = base + (base[-1] if doubled else "")
+    return tuple(dict.fromkeys((third_person, past, participle, stem + "ing")))
+
+
+def past_of_participle(word: str) -> str:
+    """The simple past of an irregular participle: beat for `beaten`; another word as it is."""
+    return _OF_PARTICIPLE.get(word, word)
+
+
+def to_past_tense(question: str, *, also_would: bool = False) -> str:
     """A question with every verb in the present, perfect or future changed to the past tense.
 
-    Infinitives, names and quotations stay as they are.
+    Infinitives, names and quotations stay as they are. What the question itself puts in the future
+    was a plan on the article's day, and nobody knows whether it came true: `who will lead Nokia` is
+    `who was going to lead Nokia`. With `also_would`, so is `who would lead Nokia`.
     """
     quoted_spans = list(quotation_spans(question))
     edits: list[Edit] = []
@@ -51,7 +76,7 @@ def to_past_tense(question: str) -> str:
         )
         is_name = word.i > 0 and word.text[0].isupper()
         if outside_quotes and not is_name and word.tag_ in ("VBZ", "VBP", "MD"):
-            edits += _changed(word)
+            edits += _plan(word, also_would=also_would) or _changed(word)
     for start, end, replacement in sorted(edits, reverse=True):
         text_before = question[:start]
         if replacement and replacement == replacement.lower() and question[start:end][:1].isupper():
@@ -70,14 +95,61 @@ def _changed(word: Any) -> list[Edit]:
     if (
         lower_word in ("has", "have", "'ve", "’ve", "'s")
         and word.dep_ == "aux"
-        and head_word.tag_ == "VBN"
+        and (head_word.tag_ == "VBN" or _has_been(word, head_word))
     ):
         return _perfect(word, head_word)
+    if word.tag_ == "VBZ" and any(child.lower_ in _WITH_INFINITIVE for child in word.lefts):
+        return []  # no verb in the present follows a modal: `what time will polls open`
     if lower_word in _AUXILIARIES:
         return [(*_span(word), _AUXILIARIES[lower_word])]
     if word.tag_ == "MD" or _is_infinitive(word):
         return []
     return [(*_span(word), simple_past(word.lemma_.lower()))]
+
+
+def _plan(word: Any, *, also_would: bool) -> list[Edit]:
+    """The edits that make a plan of the main clause's future; none where the word is not its verb.
+
+    `would` stays where it tells of what did not happen: before `have`, and with a condition.
+    """
+    main_verb = word.head
+    modals = _FUTURE | {"would"} if also_would else _FUTURE
+    if word.lower_ not in modals or word.dep_ != "aux" or main_verb.dep_ != "ROOT":
+        return []
+    infinitive = _infinitive_between(word, main_verb)
+    if infinitive is None or (infinitive.lower_ == "have" and infinitive is not main_verb):
+        return []
+    if word.lower_ == "would" and any(token.lower_ in ("if", "unless") for token in word.doc):
+        return []
+    was = "were" if _is_plural(main_verb) else "was"
+    return [(*_span(word), was), (infinitive.idx, infinitive.idx, "going to ")]
+
+
+def _infinitive_between(modal: Any, main_verb: Any) -> Any:
+    """The verb right behind a modal: `be` in `will be sold`, `lead` in `will lead`; else None.
+
+    The small pipeline tags some infinitives as another form, so that the form itself is compared.
+    """
+    for token in modal.doc[modal.i + 1 : main_verb.i + 1]:
+        is_infinitive = token.tag_.startswith("VB") and token.lower_ == token.lemma_.lower()
+        if is_infinitive and main_verb in (token, token.head):
+            return token
+    return None
+
+
+_FUTURE = frozenset(("will", "wo", "shall", "'ll", "’ll"))
+
+
+def _is_plural(verb: Any) -> bool:
+    """Whether the subject of a verb is a plural: `jobs`, `Apple and Google`, `the Obamas`."""
+    subject = next((child for child in verb.children if child.dep_.startswith("nsubj")), None)
+    if subject is None:
+        return False
+    if subject.tag_ == "NNS" or any(child.dep_ == "conj" for child in subject.children):
+        return True
+    name = subject.doc[subject.left_edge.i : subject.i + 1].text
+    is_named_group = name.lower().startswith("the ") and name.endswith("s")
+    return is_named_group and subject.tag_.startswith("NNP") and name[4:] not in COUNTRIES
 
 
 def _span(word: Any) -> tuple[int, int]:
@@ -98,11 +170,16 @@ def _is_infinitive(word: Any) -> bool:
     )
 
 
+def _has_been(auxiliary_verb: Any, main_verb: Any) -> Any:
+    """The `been` between an auxiliary and its verb, as in `has been leading`, or None."""
+    tokens_between = auxiliary_verb.doc[auxiliary_verb.i + 1 : main_verb.i]
+    return next((token for token in tokens_between if token.lower_ == "been"), None)
+
+
 def _perfect(auxiliary_verb: Any, main_verb: Any) -> list[Edit]:
     """`has led` is led, `has Obama flown` is did Obama fly, `has been shot` is was shot."""
     tokens_between = auxiliary_verb.doc[auxiliary_verb.i + 1 : main_verb.i]
-    been = next((token for token in tokens_between if token.lower_ == "been"), None)
-    if been:
+    if been := _has_been(auxiliary_verb, main_verb):
         was = "were" if auxiliary_verb.lower_ == "have" else "was"
         return [(*_span(auxiliary_verb), was), (*_span(been), "")]
     if any(token.tag_ in _NOUNS for token in tokens_between):

@@ -98,9 +98,9 @@ def _facts(files: tuple[Path, ...]) -> Iterator[tuple[str, dict[str, str]]]:
                     fact["subject"], fact["relation"], date.fromisoformat(fact["day"])
                     fact["answers"] = [str(answer) for answer in fact["answers"]]
                 except (ValueError, KeyError, TypeError) as error:
-                    hint = (
+                    hint_text = (
                         'write {"subject": …, "relation": …, "day": "2024-12-31", "answers": […]}'
                     )
                     text = f"not a fact: {error}"
-                    raise UserError(text, where=path, line=number, hint=hint) from None
+                    raise UserError(text, where=path, line=number, hint=hint_text) from None
                 yield f"{path.name}:{number}", fact
