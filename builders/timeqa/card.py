@@ -6,7 +6,7 @@ from pathlib import Path
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Plot, Scalar, Statistics
 from factdrift.builders.text.dates import MONTHS
-from factdrift.builders.timeqa.shortcuts import shortcuts
+from factdrift.builders.timeqa.shortcuts import lengths, shortcuts
 
 _PAPER = "The paper has about 20,000 questions a mode over 70 relations, 12 % unanswerable."
 _RULES = (
@@ -89,6 +89,7 @@ def statistics(
         _shares(segments, ("rule",), "rules", rules_title, _RULES),
         _shares(segments, _PROVED, "evidence", "What the page states", _STATED),
         shortcuts(questions, segments),
+        lengths(questions),
         *_templates(pages_folder / "templates.parquet"),
     )
 
