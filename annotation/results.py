@@ -46,7 +46,7 @@ from factdrift.annotation.quality.expert import (
     write_checks,
 )
 from factdrift.annotation.quality.report import make_report, render_report, report_json
-from factdrift.annotation.quality.rules import ACCEPTED_BATCH
+from factdrift.annotation.quality.rules import ACCEPTED_BATCH, EXPERT
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -272,12 +272,28 @@ class JudgmentTable:
                 self.checked += worker_batches(version.layout, version_judgments, expert_verdicts)
         settled_judgments.sort(key=lambda judgment: judgment.id)
         self.by_id = {judgment.id: judgment for judgment in settled_judgments}
-        self.gold = [gold_by_row[row_id] for row_id in sorted(gold_by_row)]
+        rows_of_experts = self._rows_of_experts(settled_judgments)
+        self.gold = []
+        for gold_row_id in sorted(gold_by_row):
+            expert_saw = gold_row_id in rows_of_experts
+            self.gold.append(replace(gold_by_row[gold_row_id], expert_saw=expert_saw))
         _write_table(self.folder / JUDGMENTS, Judgment, settled_judgments)
         _write_table(self.folder / GOLD, Gold, self.gold)
         if any(version.layout.rule.by == "sampled" for version in layout_versions):
             write_checks(self.folder, self.checked, item_by_id, expert_verdicts)
         return self.gold
+
+    def _rows_of_experts(self, settled_judgments: Sequence[Judgment]) -> set[str]:
+        """The rows that an expert judged, or of which an expert checked a worker's judgment."""
+        expert_rows: set[str] = set()
+        for judgment in settled_judgments:
+            if judgment.counted and EXPERT in judgment.flags:
+                expert_rows.add(judgment.row)
+        for worker_batch in self.checked:
+            for judgment, verdict in worker_batch.sampled.items():
+                if verdict is not None:
+                    expert_rows.add(judgment.row)
+        return expert_rows
 
     def _require_batches(self, judgments: Sequence[Judgment], batches: Batches) -> None:
         """`UserError` where the folder of a judgment's batch is missing."""

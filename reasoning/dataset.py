@@ -20,6 +20,10 @@ from factdrift.reasoning.steps import ReasoningCandidates, ReasoningRows
 
 _ALONE = "Questions whose answer follows from several facts; nothing but the question is given."
 _BEHIND = "The same questions behind a table of dated facts that holds those they need, shuffled."
+_RENAMED = (
+    "The rows of `with_evidence` with names that do not exist: what a model gets right there and "
+    "not here it remembered."
+)
 # A year: a guess at the time that a model's training data end before a dump that is used with it.
 _RECENT = 4
 """The number of quarters at the end of the window in which a change counts as recent."""
@@ -71,9 +75,8 @@ class TemporalReasoning(DatasetBuilder):
         )
         first_recent = (Period.of(last_asked, "quarter") + (1 - _RECENT)).first
         rows_folder = run.folder(ReasoningRows(candidates=candidates_step, recent=first_recent))
-        questions_path, context_path = (
-            rows_folder / "questions.parquet",
-            rows_folder / "with_evidence.parquet",
+        questions_path, context_path, twins_path = (
+            rows_folder / f"{name}.parquet" for name in ("questions", "with_evidence", "renamed")
         )
         return Dataset(
             tables=(
@@ -85,6 +88,13 @@ class TemporalReasoning(DatasetBuilder):
                     ReasoningQuestion,
                     _BEHIND,
                     {"test": FromParquet(context_path)},
+                    4096,
+                ),
+                Table(
+                    "renamed",
+                    ReasoningQuestion,
+                    _RENAMED,
+                    {"test": FromParquet(twins_path)},
                     4096,
                 ),
             ),
@@ -115,14 +125,22 @@ def _shortcuts(questions_path: Path) -> Statistics:
     query = """
         with asked as (
             select *, list_transform(choices, lambda c: len(c)) as lengths, count(*) over
-                (partition by family, targets[1]) / count(*) over (partition by family) as share
+                (partition by family, targets[1]) / count(*) over (partition by family) as share,
+                answer_kind = 'item' and wording != 'longer' as by_object
             from read_parquet(?)
         ) select family,
-            avg(coalesce(list_contains(targets, shortcut_newest), false)::int) as "newest object",
+            avg(1 / table_size) filter (by_object) as "chance among objects",
+            avg(coalesce(list_contains(targets, shortcut_first), false)::int)
+                filter (by_object) as "first object",
+            avg(coalesce(list_contains(targets, shortcut_before_newest), false)::int)
+                filter (by_object) as "before the newest",
+            avg(coalesce(list_contains(targets, shortcut_newest), false)::int)
+                filter (by_object) as "newest object",
             avg(coalesce(list_contains(targets, shortcut_longest), false)::int)
-                as "longest-held object",
-            avg(coalesce(list_contains(targets, shortcut_first_hop), false)::int) as "first hop",
-            avg(1 / len(choices)) as chance,
+                filter (by_object) as "longest-held object",
+            avg(coalesce(list_contains(targets, shortcut_first_hop), false)::int)
+                filter (by_object) as "first hop",
+            avg(1 / len(choices)) filter (len(choices) > 0) as "chance among choices",
             avg((answer_index = 0)::int) as "first choice",
             avg((answer_index + 1 = list_position(lengths, list_min(lengths)))::int)
                 as "shortest choice",
@@ -134,8 +152,10 @@ def _shortcuts(questions_path: Path) -> Statistics:
         shares = {f"share {guess}": value for guess, value in row.items() if guess != "family"}
         share_rows.append({"family": row["family"], **shares})
     caption = (
-        "Right answers of models that know nothing. The first three are left out by construction; "
-        "chance and what follows choose among the `choices`."
+        "Right answers of models that know nothing. The first columns guess among the objects of "
+        "the timeline that the answer comes from, where it is one of them; the answers are spread "
+        "over their places, so that no guess does better than chance. The last ones choose among "
+        "the `choices`."
     )
     return Statistics("shortcuts", "Guessing", share_rows, caption)
 

@@ -1,5 +1,6 @@
 """Put facts and questions into words: names of items, phrases of relations, dates."""
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from types import MappingProxyType
@@ -14,8 +15,20 @@ from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.render import phrase
 from factdrift.reasoning.rows import QuestionCandidate
 
-# Indexed by the number of years, of which an offset has four at most.
-_NUMBERS = ("", "one year", "two years", "three years", "four years", "five years")
+_DISTANCES = {
+    6: "six months",
+    12: "one year",
+    18: "eighteen months",
+    24: "two years",
+    36: "three years",
+    48: "four years",
+}
+"""The distances of offsets in words, by their number of months."""
+
+# It matches `..` in `F.C.. In`, but not `...`.
+_TWO_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)")
+# Phrases that begin with a question word or an auxiliary, so that no name loses its capital.
+_QUESTIONS = ("did", "long", "count")
 
 
 class Verbalizer(NamedTuple):
@@ -74,7 +87,8 @@ class Verbalizer(NamedTuple):
         """Fill the places of a template with the words of a candidate.
 
         - `{was 1 2 3}` is the phrase `was` of relation 1 with items 2 and 3; `{Was 1 2 3}` begins a
-          sentence.
+          sentence. Phrases that are whole questions begin with a small letter within one: `{did 0
+          0 1}` is `did Ana Lu become …`.
         - `{name 2}` is the name of item 2.
         - `{day}` is the day asked about.
         - `{path}` asks through a chain of relations.
@@ -82,7 +96,8 @@ class Verbalizer(NamedTuple):
         - `{months}` is a window such as `January 2010 to December 2014`.
         - `{year}` is the year in which the term began.
         """
-        return template.format_map(_Places(self, row))
+        # A name may bring its own full stop: "… Reds F.C.. In which year was that?"
+        return _TWO_STOPS.sub(".", template.format_map(_Places(self, row)))
 
 
 class _Places:
@@ -101,6 +116,8 @@ class _Places:
         else:
             relation_number, *item_numbers = map(int, numbers)
             text = self._phrase(place_kind, relation_number, *item_numbers)
+            if place_kind in _QUESTIONS:
+                text = text[0].lower() + text[1:]
         return _capital(text) if place[0].isupper() else text
 
     def _phrase(self, phrase_name: str, relation_number: int, *item_numbers: int) -> str:
@@ -120,8 +137,8 @@ class _Places:
         return " to ".join(format_date(day, "month") for day in month_days)
 
     def _offset(self) -> str:
-        year_count = self._row.number or 0
-        return f"{_NUMBERS[abs(year_count)]} {'before' if year_count < 0 else 'after'}"
+        month_count = self._row.number or 0
+        return f"{_DISTANCES[abs(month_count)]} {'before' if month_count < 0 else 'after'}"
 
     def _path(self) -> str:
         path_text, row = self._items[0], self._row

@@ -38,12 +38,14 @@ class Knowledge(NamedTuple):
       stated, and `lasting` that it surely held for at least `INTERIM` days.
     - `shortcuts` has the `newest` and the `longest` object of each pair, and in `others` all its
       objects.
+    - `links` has the couples of pairs that share something (see `reasoning.links`).
     """
 
     states: ir.Table
     terms: ir.Table
     shortcuts: ir.Table
     seed: int
+    links: ir.Table | None = None
 
 
 def build_knowledge(

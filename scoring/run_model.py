@@ -237,7 +237,11 @@ class _Run:
             if wanted_ids is not None and row["id"] not in wanted_ids:
                 continue
             candidates = self._candidates(row, chosen_split)
-            if self._distractors and len(candidates) < 2:
+            # Of a config that has choices some rows may have none: their own table has too few.
+            lacks_choices = (
+                self.asking.view == "choices" and roles.choices and not row[roles.choices]
+            )
+            if lacks_choices or (self._distractors and len(candidates) < 2):
                 self.left_out += 1
             else:
                 yield ViewRow(

@@ -275,7 +275,10 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
     )
     missing_count = refuse(
         """SELECT row AS n, id FROM asked ANTI JOIN given USING (row)
-        SEMI JOIN (FROM asked SEMI JOIN given USING (row)) USING (config, split)""",
+        SEMI JOIN (FROM asked SEMI JOIN given USING (row)) USING (config, split)
+        -- who chooses has nothing to say of a row without choices
+        WHERE len(choices) > 0 OR config NOT IN (
+            SELECT config FROM asked JOIN given USING (row) WHERE choice_scores IS NOT NULL)""",
         "no prediction for {count} rows of splits that have some: {ids}",
         'write {"id": …, "prediction": ""} where a model says nothing; '
         "--partial scores the rows that are there",

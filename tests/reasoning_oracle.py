@@ -7,11 +7,13 @@ date, and works the answer out with Python's dates. It shares no code with `reas
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 Row = Mapping[str, Any]
 Reading = Literal["earliest", "latest", "long", "short", "random"]
 DAY = timedelta(days=1)
+MARGIN = timedelta(days=31)
 EVER = (date(1, 1, 2), date(9998, 12, 30))
 
 
@@ -104,9 +106,10 @@ class World:
     def _offset(self, row: Row) -> set[str]:
         subject, event_object = row["items"]
         day = self.only(subject, row["relations"][0], event_object).first
-        year = day.year + row["number"]
-        leap = (day.month, day.day) == (2, 29) and year % 4
-        moved = date(year, 2, 28) if leap else day.replace(year=year)
+        months = day.year * 12 + day.month - 1 + row["number"]
+        year, month = months // 12, months % 12 + 1
+        after = date(year + month // 12, month % 12 + 1, 1)
+        moved = date(year, month, min(day.day, (after - DAY).day))
         return self.on(subject, row["relations"][0], moved)
 
     def _neighbour(self, row: Row) -> set[str]:
@@ -119,12 +122,14 @@ class World:
 
     def _order(self, row: Row) -> set[str]:
         first_term, second_term = self._two(row)
-        assert first_term.first != second_term.first
-        return {"yes" if first_term.first < second_term.first else "no"}
+        assert abs(first_term.first - second_term.first) >= MARGIN
+        is_earlier = first_term.first < second_term.first
+        return {"yes" if is_earlier == (row["wording"] == "before") else "no"}
 
     def _overlap(self, row: Row) -> set[str]:
         first_term, second_term = self._two(row)
         days = min(first_term.last, second_term.last) - max(first_term.first, second_term.first)
+        assert abs(days) >= MARGIN
         return {"yes" if days >= timedelta(0) else "no"}
 
     def _two(self, row: Row) -> tuple[Held, Held]:
@@ -142,11 +147,15 @@ class World:
         if row["wording"] == "years":
             return {
                 str(years)
-                for years in (_years(*terms[0][3:5]), _years(terms[0].first, terms[0].last + DAY))
+                for years in (
+                    _years(*terms[0][3:5]),
+                    _years(terms[0].first, terms[0].last + DAY),
+                    _years(terms[0].first + DAY, terms[0].last - DAY),
+                )
             }
         first_term, second_term = terms
         lengths = first_term.last - first_term.first, second_term.last - second_term.first
-        assert lengths[0] != lengths[1]
+        assert abs(lengths[0] - lengths[1]) >= max(MARGIN, max(lengths) / 10)
         return {first_term.object if lengths[0] > lengths[1] else second_term.object}
 
     def _count(self, row: Row) -> set[str]:
@@ -155,6 +164,41 @@ class World:
         return {
             str(len({term.object for term in all_terms if term.first <= high and term.last >= low}))
         }
+
+    def _when(self, row: Row) -> set[str]:
+        subject, event_object = row["items"]
+        day = self.only(subject, row["relations"][0], event_object).first
+        assert row["since"] <= day <= row["as_of"]
+        parts = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
+        return {day.strftime(parts[row["wording"]])} if row["wording"] in parts else {"range"}
+
+    def _ranking(self, row: Row) -> set[str]:
+        subject, *objects = row["items"]
+        terms = [self.only(subject, row["relations"][0], object_id) for object_id in objects]
+        terms.sort(key=lambda term: term.first)
+        assert all(later.first - earlier.first >= MARGIN for earlier, later in pairwise(terms))
+        return {" ".join(term.object for term in terms)}
+
+    def _set(self, row: Row) -> set[str]:
+        low, high = row["since"], row["as_of"]
+        all_terms = sorted(
+            self.held[row["items"][0], row["relations"][0]], key=lambda term: term.first
+        )
+        held = [term for term in all_terms if term.first <= high and term.last >= low]
+        assert len({term.first for term in held}) == len(held), "two began on one day"
+        return {" ".join(term.object for term in held)}
+
+
+def expected(row: Row) -> set[str]:
+    """The answers that a candidate states, in the form in which a world answers it."""
+    if row["family"] in ("ranking", "set"):
+        return {" ".join(row["answers"])}
+    if row["family"] == "when":
+        parts = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
+        precise = row["wording"] in parts
+        days = (row["since"], row["as_of"])
+        return {day.strftime(parts[row["wording"]]) if precise else "range" for day in days}
+    return set(row["answers"]) or {row["answer"]}
 
 
 def _years(first: date, last: date) -> int:

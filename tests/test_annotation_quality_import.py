@@ -58,6 +58,11 @@ def _gold(tmp_path: Path, layout: str) -> dict[str, str]:
     return {table_row["row"]: table_row["decision"] for table_row in table_rows}
 
 
+def _seen_by_expert(tmp_path: Path) -> set[str]:
+    table_rows = pq.read_table(tmp_path / "judgments" / "quick" / "gold.parquet").to_pylist()
+    return {table_row["row"] for table_row in table_rows if table_row["expert_saw"]}
+
+
 @pytest.fixture
 def sampled(tmp_path: Path) -> tuple[str, Path, Path]:
     """A layout, its batch of 8 rows in 4 HITs, and the work of two people on it."""
@@ -118,6 +123,7 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     assert {
         table_row for table_row in item_by_row if gold[table_row] == "accepted"
     } == first_two | by_expert
+    assert _seen_by_expert(tmp_path) == by_expert
     assert len([table_row for table_row, decision in gold.items() if decision == "open"]) == 2
     kept_ids = (tmp_path / "judgments" / "experts.txt").read_text("utf-8")
     assert "boss" not in kept_ids and len(kept_ids.split()) >= 1
@@ -149,6 +155,7 @@ def test_an_expert_writes_into_the_table_of_checks(
         write.writerows(table_rows)
     take(tmp_path)
     assert sorted(_gold(tmp_path, "quick").values()) == ["accepted"] * 4 + ["open"] * 4
+    assert len(_seen_by_expert(tmp_path)) == 4
     settled = file_path.read_bytes()
     report = (tmp_path / "judgments" / "quick" / "report.html").read_bytes()
     take(tmp_path, results_path)

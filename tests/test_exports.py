@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -146,9 +147,12 @@ def test_streamingqa_has_the_form_of_the_published_files(ids: Any, tmp_path: Pat
 def test_timeqa(level: str, exported: Folder, release: Folder) -> None:
     exported_rows = lines(exported("timeqa") / f"test.{level}.json.gzip")
     expected = {row["id"]: row for row in rows(release("timeqa"), level, "test")}
-    assert {exported_row["idx"] for exported_row in exported_rows} == expected.keys()
+    assert {exported_row["id"] for exported_row in exported_rows} == expected.keys()
+    idx_values = [exported_row["idx"] for exported_row in exported_rows]
+    assert len(set(idx_values)) == len(idx_values)
+    assert all(re.fullmatch(r"/wiki/[^ #]+#P\d+#\d+", idx) for idx in idx_values)
     for exported_row in exported_rows:
-        row = expected[exported_row["idx"]]
+        row = expected[exported_row["id"]]
         assert exported_row["level"] == level
         assert (exported_row["targets"] == [""]) is (row["answerable"] != "yes")
         spans = zip(exported_row["targets"], exported_row["from"], exported_row["end"], strict=True)

@@ -260,14 +260,16 @@ def test_a_line_of_trex(text: str | bytes, wrong: str | None) -> None:
 
 
 def test_a_release_of_trex_files(tmp_path: Path) -> None:
-    folder = tmp_path / "TREx"
+    # LAMA's data as people unzip and rename it, with what macOS writes beside a file
+    folder = tmp_path / "t-rex"
     folder.mkdir()
+    (folder / "._P36.jsonl").write_bytes(b"\0\5\x16\7")
     first = [line(), "", "{", line("Q2"), line("Q2", "Q11"), line(predicate="P54"), line()]
     (folder / "P36.jsonl").write_text("\n".join(first) + "\n")
     second = [line("Q3", predicate="P19"), line("Q4", predicate="P19", obj_label="1998")]
     (folder / "P19.jsonl").write_text("\n".join(second))
     recipe = ROOT / "builders/recipes/invariant-lama-trex.yaml"
-    words = ["release", recipe, "--trex", folder, "--out", tmp_path, "--build", tmp_path / "b"]
+    words = ["release", recipe, "--trex", tmp_path, "--out", tmp_path, "--build", tmp_path / "b"]
     run_cli(*words, "--snapshot-date", "2019-01-01")
     release_folder = tmp_path / "invariant-lama-trex" / "1.0.0"
     rows = pq.read_table(release_folder / "data/all/test.parquet").to_pylist()

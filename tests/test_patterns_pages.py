@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from factdrift.builders.facts import boundary_sides as sides
 from factdrift.builders.facts import text_evidence
+from factdrift.builders.timeqa import mentions
 from factdrift.builders.wikipedia import (
     dump,
     files,
@@ -85,6 +87,35 @@ EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (text_evidence._CHANGE_VERB.search, "was appointed coach", "the disappointing coach"),
     (text_evidence._OTHER_RELATION.search, "the former coach", "the reformer"),
     (text_evidence._STATE_GOES_ON.fullmatch, "serving", "visits"),
+    (mentions._CUT_BEFORE.search, "at Hunter-", "at "),
+    (mentions._CUT_BEHIND.match, "-Lehman", "-based"),
+    (mentions._QUALIFIED.search, "in South ", "the south "),
+    (sides._TOKEN.fullmatch, "co-founded", "co founded"),
+    (sides._LOOSE.search, "as early as the ", "in "),
+    (sides._STUDY.search, "a degree from the ", "a degree in "),
+    (sides._HONORARY.search, "an honorary degree", "an honour"),
+    (sides._BRACKET.search, "Alien (1979)", "Alien, 1979"),
+    (sides._DIRECTIONS.search, "moved from", "moved"),
+    (sides._PLACES.search, "Ann Lee as", "Ann Lee"),
+    (sides._ADJECTIVE.search, "the newly ", "he was "),
+    (sides._OWNED.search, "after Ann's ", "after his "),
+    (sides._WHEN.match, " , when he left", " , where he left"),
+    (sides._AGREED.search, "a contract running until ", "he stayed until "),
+    (sides._NOT_ELECTED.search, "he was not ", "he was "),
+    (sides._CAPITALS.match, "Ph.D", "Leeds"),
+    (sides._AFTER_MARK.search, "He left. ", "He "),
+    (sides._SIDE_OF_FIELD.match, "-back", " Hull"),
+    (sides._OPENING.fullmatch, " (", " and ("),
+    (sides._NEXT_WORD.match, " film", ", film"),
+    (sides._OWNER.search, "Disney's", "in"),
+    (sides._DATE_OPENING.fullmatch, "and in", "he joined in"),
+    (sides._AND.match, "and in", "android"),
+    (sides._ENDS_WITH_AND.search, "he left, and ", "he left "),
+    (sides._LEFT_BEHIND.search, "at leeds before", "at leeds"),
+    (sides._BY_SOMEBODY.match, " as mayor by", " in 2003"),
+    (sides._AUXILIARY.search, "was finally", "had"),
+    (sides._events_pattern()[0].search, "she joined", "she played"),
+    (sides._neutral_pattern().search, "she played", "she plays"),
 ]
 """How a pattern is used, a text that it takes, and one that it does not."""
 

@@ -2,28 +2,33 @@
 
 import random
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import ibis
 import pyarrow.parquet as pq
 import pytest
 
 from factdrift.builders import rows
 from factdrift.builders.core.engine import engine
-from factdrift.builders.facts.relations import RelationWording
+from factdrift.builders.facts.relations import PHRASES, RelationWording
 from factdrift.builders.release.manifest import load_manifest
+from factdrift.reasoning.balance import Guess, Label, Offer, draw_balanced
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
+from factdrift.reasoning.links import link_timelines
 from factdrift.reasoning.names import Verbalizer
-from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
-from factdrift.reasoning.selection import select
+from factdrift.reasoning.rows import QuestionCandidate
+from factdrift.reasoning.selection import draw_pool
 from factdrift.reasoning.states import build_knowledge
-from factdrift.reasoning.writing import Writer
+from factdrift.reasoning.writing import Draft, Writer
 from factdrift.scoring.sampling import ChosenSplit, stratified_sample
 from tests.conftest import ROOT, run_cli
 from tests.histories import day, parquet, timelines_with
-from tests.reasoning_oracle import World, worlds
+from tests.reasoning_oracle import World, expected, worlds
 from tests.tables import read_table
 
 SNAPSHOT = date(2024, 1, 15)
@@ -84,10 +89,13 @@ def histories(seed: int, subjects: int) -> tuple[list[rows.Segment], list[rows.G
 
 
 def candidates(
-    folder: Path, segments: list[rows.Segment], gaps: list[rows.Gap]
+    folder: Path,
+    segments: list[rows.Segment],
+    gaps: list[rows.Gap],
+    families: Collection[str] = tuple(FAMILIES),
 ) -> list[dict[str, Any]]:
-    """Return all candidates that the families find in some timelines."""
-    all_phrases = dict.fromkeys(RelationWording.model_fields, RELATIONS)
+    """Return all candidates that families find in some timelines."""
+    all_phrases = dict.fromkeys(PHRASES, RELATIONS)
     scope = Scope(date(2005, 1, 1), date(2023, 9, 30), all_phrases)
     with engine("duckdb", folder) as eng:
         knowledge = build_knowledge(
@@ -97,13 +105,16 @@ def candidates(
             scope.last,
             3,
         )
+        items = parquet(folder / "e.parquet", rows.Entity, named_items(len(segments)))
+        knowledge = link_timelines(eng, knowledge, eng.read(items, rows.Entity))
         all_candidates = []
-        for family_number, family in enumerate(FAMILIES.values()):
-            path = folder / f"{family_number}.parquet"
+        for family_name in families:
+            family, path = FAMILIES[family_name], folder / f"{family_name}.parquet"
             column_order = [
                 name for name in QuestionCandidate.__dataclass_fields__ if name not in _LISTS
             ]
-            eng.write(family.table(knowledge, scope), path, QuestionCandidate, column_order)
+            table = family.table(knowledge, scope).mutate(turn=ibis.literal(0, "int64"))
+            eng.write(table, path, QuestionCandidate, column_order)
             all_candidates += pq.read_table(path).to_pylist()
     return all_candidates
 
@@ -139,13 +150,21 @@ def test_two_holders_are_counted_and_one_is_not(tmp_path: Path) -> None:
         for subject_number in range(9)
         for holder, start, end in holder_terms
     ]
-    counts = [
-        row["answer"] for row in candidates(tmp_path, segments, []) if row["family"] == "count"
+    counts = [row["answer"] for row in candidates(tmp_path, segments, [], ["count"])]
+    assert 0 < len(counts) < 9 * 8 and set(counts) == {"2"}
+
+
+_LISTS = {"items", "relations", "answers"}
+
+
+def named_items(count: int) -> list[rows.Entity]:
+    """Entities in two countries."""
+    return [
+        rows.Entity(
+            f"Q{number}", f"Item {number}", (), None, number, 1, 1, country=f"Land {number % 2}"
+        )
+        for number in range(1, count + 1)
     ]
-    assert 0 < len(counts) < 9 and set(counts) == {"2"}
-
-
-_LISTS = {"items", "relations", "answers", "others"}
 
 
 def _row_values(row: Any) -> dict[str, Any]:
@@ -158,19 +177,10 @@ def test_every_reading_gives_the_answer(
 ) -> None:
     all_candidates, readings = random_questions
     of_family = [row for row in all_candidates if row["family"] == family]
-    assert len(of_family) >= {"count": 1, "neighbour": 5}.get(family, 20)
+    assert len(of_family) >= {"count": 1, "set": 1, "neighbour": 5}.get(family, 20)
     for row in of_family:
-        expected_answers = set(row["answers"]) or {row["answer"]}
         for world in readings:
-            assert world.answer(row) == expected_answers, row
-
-
-def test_no_answer_is_a_shortcut(
-    random_questions: tuple[list[dict[str, Any]], list[World]],
-) -> None:
-    for row in random_questions[0]:
-        shortcut_objects = {row["newest"], row["longest"], row["first_hop"]}
-        assert not shortcut_objects & set(row["answers"]), row
+            assert world.answer(row) == expected(row), row
 
 
 def _rows(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -186,30 +196,35 @@ def test_the_sample_agrees_with_a_walk_over_days(sample: Path) -> None:
     relations = {relation for row in all_candidates for relation in row["relations"]}
     readings = worlds(*timelines_with(sample / "build", relations, stated), 6)
     for row in all_candidates:
-        expected_answers = set(row["answers"]) or {row["answer"]}
-        assert all(world.answer(row) == expected_answers for world in readings), row
+        assert all(world.answer(row) == expected(row) for world in readings), row
 
 
 def test_rows_of_the_sample(sample: Path) -> None:
-    questions = _rows(sample, "releases/temporal-reasoning/1.0.0/data/questions/*.parquet")
-    with_context = _rows(sample, "releases/temporal-reasoning/1.0.0/data/with_evidence/*.parquet")
-    assert [row["id"] for row in questions] == [row["question_id"] for row in with_context]
-    contexts = {row["question_id"]: row["context"] for row in with_context}
+    data = "releases/temporal-reasoning/1.0.0/data"
+    questions = _rows(sample, f"{data}/questions/*.parquet")
+    with_context = _rows(sample, f"{data}/with_evidence/*.parquet")
+    renamed = _rows(sample, f"{data}/renamed/*.parquet")
+    assert {row["id"] for row in questions} >= {row["question_id"] for row in with_context}
+    assert [row["id"] for row in with_context] == [row["twin"] for row in renamed]
     answer_counts = Counter[tuple[str, str]]()
+    for row in (*questions, *renamed):
+        assert bool(row["choices"]) == (row["answer_index"] is not None)
+        if row["choices"]:
+            right_choice = row["choices"][row["answer_index"]]
+            assert right_choice in row["targets"]
+            assert not set(row["choices"]) - {right_choice} & set(row["targets"])
+            assert len(row["choices"]) == len(set(row["choices"])) in (2, 4)
     for row in questions:
-        assert row["choices"][row["answer_index"]] in row["targets"]
-        assert not set(row["choices"]) - {row["choices"][row["answer_index"]]} & set(row["targets"])
-        lines = contexts[row["id"]].splitlines()
+        if row["answer_kind"] == "yes_no":
+            answer_counts[row["family"], row["targets"][0]] += 1
+    for row in with_context:
+        lines = row["context"].splitlines()
         assert len(lines) == len(set(lines)) == 20
         assert {f"- {fact}" for fact in row["evidence"]} <= set(lines)
-        if row["answer_kind"] != "item":
-            answer_counts[row["family"], row["targets"][0]] += 1
+        if row["answer_kind"] == "item":  # no choice is told by its absence from the table
+            assert all(choice in row["context"] for choice in row["choices"])
     for family in ("order", "overlap"):
-        assert answer_counts[family, "yes"] == answer_counts[family, "no"] > 0
-    number_counts = [
-        answer_count for (family, _), answer_count in answer_counts.items() if family == "count"
-    ]
-    assert max(number_counts) <= sum(number_counts) / 4
+        assert abs(answer_counts[family, "yes"] - answer_counts[family, "no"]) <= 2
 
 
 def test_a_limit_draws_the_same_questions_alone_and_behind_facts(sample: Path) -> None:
@@ -248,7 +263,7 @@ def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
 
 
 PEOPLE = {"Q1": "Ana Lu", "Q2": "Bo Ek", "Q3": "Reds F.C.", "Q4": "Dutch Republic"}
-PHRASES = RelationWording(
+WORDING = RelationWording(
     noun="the team that <subject> played for",
     ask="who was the coach of <the subject>",
     event="<object> became the coach of <the subject>",
@@ -261,20 +276,20 @@ PHRASES = RelationWording(
 ENTITIES = {
     item_id: rows.Entity(item_id, name, (), name, 1, 1, 1) for item_id, name in PEOPLE.items()
 }
-NAMES = Verbalizer(ENTITIES, {"P1": PHRASES, "P2": PHRASES})
+NAMES = Verbalizer(ENTITIES, {"P1": WORDING, "P2": WORDING})
 AT: dict[str, Any] = {"as_of": date(2019, 12, 31), "since": date(2012, 1, 1)}
 EMPTY: dict[str, Any] = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
 
 
 @pytest.mark.parametrize(
-    "case", read_table("reasoning_wordings"), ids=lambda case: f"{case[0]} {case[1]}"
+    "case", read_table("reasoning_wordings"), ids=lambda case: " ".join(case[:3])
 )
 def test_wording(case: tuple[str, ...]) -> None:
-    family, wording, items, relations, number, text = case
+    family, wording, variant, items, relations, number, text = case
     row_values: dict[str, Any] = {"wording": wording, "number": int(number) if number else None}
     row_values |= {"items": items.split(), "relations": relations.split()}
     row = QuestionCandidate(**EMPTY | AT | row_values)
-    assert NAMES.question(FAMILIES[family].texts[wording], row) == text
+    assert NAMES.question(FAMILIES[family].texts[wording][int(variant)], row) == text
 
 
 @pytest.mark.parametrize(
@@ -306,13 +321,15 @@ def test_a_statement_of_two_relations_is_told_as_that_of_the_question() -> None:
     )
     row_values |= {"family": "duration", "subject": "Q4", "relation": "P2", "relations": ("P2",)}
     row_values |= {"items": ("Q4", "Q1"), "answers": (), "answer": "3", "statements": ("s",)}
-    row = QuestionCandidate(**row_values | {"others": (), "changed": LAST})
+    row = QuestionCandidate(**row_values | {"holder": "Q4", "changed": LAST, "turn": 0})
     phrases = {
-        "P1": PHRASES,
-        "P2": PHRASES.model_copy(update={"was": "<object> led <the subject>"}),
+        "P1": WORDING,
+        "P2": WORDING.model_copy(update={"was": "<object> led <the subject>"}),
     }
-    question = Writer(Verbalizer(ENTITIES, phrases), segments, LAST, 1).question(row)
-    assert isinstance(question, ReasoningQuestion)
+    writer = Writer(Verbalizer(ENTITIES, phrases), segments, LAST, 1)
+    draft = writer.draft(row)
+    assert isinstance(draft, Draft)
+    question = writer.question(draft)
     assert question.evidence == ("Ana Lu led the Dutch Republic (from 2019 to 2021).",)
 
 
@@ -327,45 +344,61 @@ Rows = list[dict[str, Any]]
 
 
 def draw_candidates(folder: Path, candidate_rows: Rows, per_family: int) -> Rows:
-    """Return the candidates that are drawn from some."""
+    """Return the pool that is drawn from some candidates."""
     all_candidates = [QuestionCandidate(**row) for row in candidate_rows]
     path = parquet(folder / "c.parquet", QuestionCandidate, all_candidates)
+    items = parquet(folder / "e.parquet", rows.Entity, named_items(60))
     with engine("duckdb", folder) as eng:
-        return list(eng.rows(select(eng.read(path, QuestionCandidate), 5, per_family)))
+        table = eng.read(path, QuestionCandidate).drop("turn")
+        return list(eng.rows(draw_pool(table, eng.read(items, rows.Entity), 5, per_family)))
 
 
-@pytest.mark.parametrize(("per_family", "per_path"), [(4, 0), (20, 4), (50, 12)])
-def test_caps(
-    tmp_path: Path, random_questions: tuple[Rows, list[World]], per_family: int, per_path: int
+@pytest.mark.parametrize("per_family", [2, 50])
+def test_a_pool_is_as_large_as_needed_and_of_many_subjects(
+    tmp_path: Path, random_questions: tuple[Rows, list[World]], per_family: int
 ) -> None:
     drawn_rows = draw_candidates(tmp_path, random_questions[0], per_family)
     assert len({row["id"] for row in drawn_rows}) == len(drawn_rows)
-    largest_groups = Counter[str]()
-    for cap in ("", "subject", "path"):
-        group = [(row["family"], row["hops"], row[cap or "hops"]) for row in drawn_rows]
-        largest_groups[cap] = max(Counter(group).values(), default=0)
-    assert (
-        largest_groups["subject"] <= 2
-        and largest_groups["path"] == per_path
-        and largest_groups[""] <= per_family
+    by_family = Counter((row["family"], row["hops"]) for row in drawn_rows)
+    by_subject = Counter((row["family"], row["hops"], row["subject"]) for row in drawn_rows)
+    assert max(by_family.values()) <= 12 * per_family and max(by_subject.values()) <= 8
+    for group, row_count in by_family.items():
+        turns = sorted(row["turn"] for row in drawn_rows if (row["family"], row["hops"]) == group)
+        assert turns == list(range(row_count))
+    if per_family == 2:  # relations take turns
+        orders = [row["path"] for row in drawn_rows if row["family"] == "order"]
+        assert len(set(orders)) >= 6
+
+
+def offers(hits: Iterable[bool], chance: float) -> Iterator[Offer[int]]:
+    """Offers of rows in which a guess is right or wrong."""
+    for number, hit in enumerate(hits):
+        guesses = {"newest": Guess(float(hit), chance)}
+        yield Offer({}, partial(lambda *version: [version], number, guesses))
+
+
+@pytest.mark.parametrize(
+    ("hits", "most", "admitted", "right"),
+    [
+        ("1111", 9, 2, 2),  # two of two are within the slack of one row
+        ("11110000", 9, 8, 4),
+        ("00001111", 9, 8, 4),
+        ("10" * 500, 100, 100, 50),
+        ("1" * 500 + "0" * 500, 1000, 1000, 500),
+        ("1" * 900 + "0" * 100, 1000, 204, 104),
+    ],
+)
+def test_a_guess_does_not_win(hits: str, most: int, admitted: int, right: int) -> None:
+    draw = draw_balanced(offers((hit == "1" for hit in hits), 0.5), most)
+    assert len(draw.admitted) == admitted
+    assert sum(hits[number] == "1" for number in draw.admitted) == right
+
+
+def test_no_answer_is_frequent() -> None:
+    numbers = "2" * 60 + "345" * 10
+    rows_offered = (
+        Offer({"number": Label(number, 0.25)}, partial(lambda row: [(row, {})], number))
+        for number in numbers
     )
-    for family in ("order", "overlap") if drawn_rows else ():
-        answers = Counter(row["answer"] for row in drawn_rows if row["family"] == family)
-        assert answers["yes"] == answers["no"] > 0
-
-
-@pytest.mark.parametrize("lone", ["yes", "no"])
-def test_of_one_answer_alone_nothing_is_asked(
-    tmp_path: Path, random_questions: tuple[Rows, list[World]], lone: str
-) -> None:
-    path = ["P1", "P1"]
-    candidate_rows = [
-        row
-        for row in random_questions[0]
-        if row["relations"] != path or row["answer"] in (None, lone)
-    ]
-    assert any(row["relations"] == path and row["answer"] == lone for row in candidate_rows)
-    drawn_rows = draw_candidates(tmp_path, candidate_rows, 500)
-    answers = Counter(row["answer"] for row in drawn_rows if row["family"] == "order")
-    assert answers["yes"] == answers["no"] > 0
-    assert not [row for row in drawn_rows if row["relations"] == path and row["answer"] == lone]
+    counted = Counter(draw_balanced(iter(rows_offered), 100).admitted)
+    assert counted == {"2": 11, "3": 10, "4": 10, "5": 10}

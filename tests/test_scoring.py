@@ -142,6 +142,8 @@ def question(number: int, *choices: str) -> ReasoningQuestion:
     values |= dict.fromkeys(("context", "family", "wording", "path", "answer_kind"), "")
     values |= dict.fromkeys(("answer_ids", "statements", "evidence"), ())
     values |= dict.fromkeys(("shortcut_newest", "shortcut_longest", "shortcut_first_hop"))
+    values |= dict.fromkeys(("shortcut_first", "shortcut_before_newest", "twin"))
+    values |= {"variant": 0, "table_size": 3}
     values |= {"question_id": any_score.id, "hops": 1, "as_of": any_score.period_last}
     values |= {"changed": any_score.period_first, "changed_since": False}
     number_index = choices.index(any_score.targets[0])

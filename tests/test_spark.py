@@ -18,16 +18,17 @@ from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts import period_diff, snapshot_diff, timeline
 from factdrift.builders.facts.relations import RelationWording
-from factdrift.builders.rows import Delta, Dropped, Fact, FactChange, Gap, SeenFact, Segment
+from factdrift.builders.rows import Delta, Dropped, Entity, Fact, FactChange, Gap, SeenFact, Segment
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
+from factdrift.reasoning.links import link_timelines
 from factdrift.reasoning.rows import QuestionCandidate
-from factdrift.reasoning.selection import select
+from factdrift.reasoning.selection import draw_pool
 from factdrift.reasoning.states import build_knowledge
 from tests import random_histories
 from tests.histories import fact, parquet
 from tests.history_tables import tables
-from tests.test_reasoning import RELATIONS, histories
+from tests.test_reasoning import RELATIONS, histories, named_items
 
 SNAPSHOT, OLDER = date(2022, 9, 15), date(2021, 6, 1)
 PAIRS = 3_000
@@ -98,16 +99,18 @@ def test_questions_over_several_facts(spark: Engine, tmp_path: Path) -> None:
     files = (
         (parquet(tmp_path / "segments.parquet", Segment, segments), Segment),
         (parquet(tmp_path / "gaps.parquet", Gap, gaps), Gap),
+        (parquet(tmp_path / "entities.parquet", Entity, named_items(20)), Entity),
     )
 
     def drawn(eng: Engine, out: Path) -> bytes:
-        tables = [eng.read(path, row) for path, row in files]
-        knowledge = build_knowledge(eng, tables[0], tables[1], scope.last, 5)
+        segment_table, gap_table, entities = [eng.read(path, row) for path, row in files]
+        knowledge = build_knowledge(eng, segment_table, gap_table, scope.last, 5)
+        knowledge = link_timelines(eng, knowledge, entities)
         candidates = ibis.union(
             *(eng.keep(family.table(knowledge, scope)) for family in FAMILIES.values())
         )
-        chosen = select(candidates, 5, 40)
-        assert eng.write(chosen, out, QuestionCandidate, ("family", "hops", "id")) > 50
+        chosen = draw_pool(candidates, entities, 5, 40)
+        assert eng.write(chosen, out, QuestionCandidate, ("family", "hops", "turn")) > 50
         return out.read_bytes()
 
     with engine("duckdb", tmp_path / "scratch", threads=2) as duck:

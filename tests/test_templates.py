@@ -209,6 +209,12 @@ def test_a_wording_that_is_not_there(wording: str, hint: str) -> None:
     assert hint in str(caught.value)
 
 
+def test_a_phrase_without_time_becomes_a_question() -> None:
+    templates = cloze_templates(select_relations(SHIPPED, ["P6-city", "P39"]), "ours", TEMPLATES)
+    assert templates["P6-city"].ask == "Who was the mayor of <the subject> <time>?"
+    assert templates["P39"].ask is None
+
+
 def mistakes(folder: Path) -> list[str]:
     """The lines of what is wrong with a folder of templates."""
     with pytest.raises(UserError) as caught:
@@ -367,6 +373,13 @@ def test_a_bad_row_is_left_out_and_told(folder: Path, row: str, message: str) ->
     assert len(load_relations(Path("mine"))["P54"].cloze) == 1
     (line,) = told
     assert line.startswith("left out: templates.csv:3: ") and message in line
+
+
+def test_a_table_of_another_encoding(folder: Path) -> None:
+    table = Path("templates.csv")
+    table.write_text(f"Wikidata ID,Relation,Template\n{GOOD_ROW}", encoding="utf-16")
+    with pytest.raises(UserError, match="this is UTF-16: iconv -f UTF-16"):
+        import_templates(table, Path("mine"))
 
 
 @pytest.mark.parametrize("head", ["sep=,\n", '\ufeff"sep=;"\r\n'])

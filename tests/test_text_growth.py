@@ -4,10 +4,16 @@ Time is that of the processor, the least of several runs, since other processes 
 function gets every shape, at a length that takes it 20 ms or more, and at four times that length,
 which may take five times as long: what reads a text again for each of its marks takes sixteen times
 as long. The quick test does the same at one length, at which a text takes milliseconds.
+
+Python's collector of unused objects stands still meanwhile. It looks at all objects of the process
+now and then, those of the imported libraries too: a tenth of a second that a text of 64 kB does not
+meet and one of 256 kB does, which looks like a time that grows with the square.
 """
 
+import gc
 import importlib
 import inspect
+import math
 import pkgutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -49,6 +55,17 @@ def slowness() -> float:
     return max(1.0, min(_seconds(lambda _: _loop(), "") for _ in range(5)) / _LOOP_SECONDS)
 
 
+@pytest.fixture
+def without_collector() -> Iterator[None]:
+    """The collector stands still during a test."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def _seconds(read: Callable[[str], Any], text: str) -> float:
     start = process_time()
     with suppress(OverLimitError):  # refused, as it should be; the time until then counts
@@ -81,11 +98,13 @@ def test_short_texts_of_every_shape_take_milliseconds(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not CAMPAIGNS, reason="a campaign of an hour or more: set CAMPAIGNS=1")
+@pytest.mark.usefixtures("without_collector")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_time_grows_as_the_text_does(name: str) -> None:
     """Four times the text takes five times as long at most, and a megabyte two seconds."""
     read = FUNCTIONS[name]
     slow = []
+    exponents: dict[str, float] = {}
     for shape_name, shape in SHAPES.items():
         length, seconds = SHORT, 0.0
         longest = LONGEST_TEXT.get(name, MEGABYTE)
@@ -97,6 +116,7 @@ def test_time_grows_as_the_text_does(name: str) -> None:
         for _ in range(_RUNS):  # both again: the machine may be busier for one than for the other
             seconds = max(seconds, MEASURABLE)
             longer_seconds = _least_seconds(read, shape.text(4 * length), GROWTH * seconds)
+            exponents[shape_name] = math.log(longer_seconds / seconds, 4)
             if longer_seconds <= GROWTH * seconds:
                 break
             seconds = _least_seconds(read, shape.text(length), 0.0)
@@ -109,6 +129,8 @@ def test_time_grows_as_the_text_does(name: str) -> None:
                 megabyte_seconds > MEGABYTE_SECONDS * slowness()
             ):
                 slow.append(f"{shape_name}: {megabyte_seconds:.1f} s for a megabyte")
+    highest_first = sorted(exponents.items(), key=lambda item: -item[1])
+    print(f"{name}: {', '.join(f'{shape} {grown:.2f}' for shape, grown in highest_first[:3])}")
     assert not slow
 
 

@@ -61,9 +61,13 @@ def test_what_has_no_answer_has_none_in_its_context(rows: dict[str, list[dict[st
     assert "nothing_holds" not in {r["answerable"] for r in rows["easy"]}
     for mode, share in (("easy", 0.13), ("hard", 0.15)):
         without = [r for r in rows[mode] if r["answerable"] != "yes"]
+        # Most others lose paragraphs, too: length tells nothing.
+        shortened = [r for r in rows[mode] if r["answerable"] == "yes" and r["left_out"]]
+        assert 2 * len(shortened) > len(rows[mode])
         assert abs(len(without) / len(rows[mode]) - share) < 0.03
         for row in without:
-            assert row["context_cut"] == bool(row["left_out"]) == bool(row["objects"])
+            assert row["context_cut"] == bool(row["objects"])
+            assert row["left_out"] or not row["context_cut"]
             object_names = [
                 name
                 for answer in row["objects"]
@@ -78,7 +82,7 @@ def test_what_has_no_answer_has_none_in_its_context(rows: dict[str, list[dict[st
 def test_the_page_states_a_boundary_of_what_is_asked(rows: dict[str, list[dict[str, Any]]]) -> None:
     for mode in ("easy", "hard"):
         assert {row["evidence"] for row in rows[mode] if row["segment"]} == {"both", "one"}
-        assert sum(len(row["objects"]) > 1 for row in rows[mode]) < 0.1 * len(rows[mode])
+        assert sum(len(row["objects"]) > 1 for row in rows[mode]) < 0.15 * len(rows[mode])
 
 
 def test_probes_have_the_answers_of_their_question(rows: dict[str, list[dict[str, Any]]]) -> None:

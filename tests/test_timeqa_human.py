@@ -267,6 +267,8 @@ def test_paraphrases_alone_and_facts_that_wait_for_an_expert(
     new = tmp_path / "r/timeqa/2.0.0"
     assert not config_rows(new, "human") + config_rows(new, "human_timelines")
     assert figure_rows(new, "gold") == [{"layout": "verify_facts", "outcome": "open", "rows": 1}]
+    nobody = {"layout": "verify_facts", "items": 1, "seen by an expert": 0}
+    assert figure_rows(new, "expert") == [nobody]
     write_gold(tmp_path / "other", [gold_row("judge_question", "a", {}, {})])
     ran = run_cli("release", RECIPE, "--gold", tmp_path / "other", *words, ok=False)
     assert ran.returncode == 1

@@ -211,7 +211,7 @@ def test_what_is_asked_for_stands_first() -> None:
     words = tuple(place.words for place in places_of(segment_row))
     assert words == ("Nine", "Two")
     assert _targets(segment_row, words) == ("Club Q9", "Club Q2", "Club Q4", "Nine", "Two")
-    segment_row.cut = (5,)
+    segment_row.cut, segment_row.without_answer = (5,), True
     assert _targets(segment_row, words) == () and segment_row.answerable == "not_in_page"
 
 
@@ -340,11 +340,16 @@ def test_answers_are_cut_out_of_the_page() -> None:
         for seed in range(40):
             questions, probes, _ = ask_pair(pair, relation(), Questions(windows=0), seed)
             for pair_question in questions:
-                counts[pair_question.difficulty, bool(pair_question.cut)] += len(lengths) == 40
-                assert pair_question.answerable == ("not_in_page" if pair_question.cut else "yes")
-                if pair_question.cut:
-                    assert set(pair_question.cut) == naming[pair_question.segment or 0] and possible
-                    assert set(pair_question.cut) != {0, 1} or lengths[0] == lengths[2]
+                is_cut = pair_question.without_answer
+                counts[pair_question.difficulty, is_cut] += len(lengths) == 40
+                assert pair_question.answerable == ("not_in_page" if is_cut else "yes")
+                own_naming = naming[pair_question.segment or 0]
+                if is_cut:
+                    assert set(pair_question.cut) == own_naming and possible
+                else:
+                    assert own_naming.isdisjoint(pair_question.cut)
+                    assert bool(pair_question.cut) == possible
+                assert 4 * pair.words_of(pair_question.cut) <= sum(lengths)
             questions_by_id = {pair_question.id: pair_question for pair_question in questions}
             assert all(place.cut == questions_by_id[place.original or ""].cut for place in probes)
     for mode, share in (("easy", 0.13), ("hard", 0.15)):
@@ -371,7 +376,7 @@ def test_no_answer_is_cut_out_where_another_entry_gives_one(
     entry: tuple[date, date], is_cut: bool
 ) -> None:
     segment_row = segment("Q2", "2003", "2009")
-    page: dict[str, Any] = {"naming": (frozenset({1}),), "lengths": (10, 5)}
+    page: dict[str, Any] = {"naming": (frozenset({1}),), "lengths": (10, 5, 5, 10)}
     for own_segment in (0, 1):
         results = asked_of(
             pair_of(segment_row, listed={own_segment: (entry,)}, **page),
@@ -379,7 +384,7 @@ def test_no_answer_is_cut_out_where_another_entry_gives_one(
             unanswerable={"easy": 0.99},
         )
         cut = {
-            bool(pair_question.cut)
+            pair_question.without_answer
             for questions in results
             for pair_question in questions
             if pair_question.difficulty == "easy"

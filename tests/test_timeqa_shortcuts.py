@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.builders.timeqa.shortcuts import most_similar, shortcuts
+from factdrift.builders.timeqa.shortcuts import lengths, lowest_share, most_similar, shortcuts
 
 SEGMENTS = [
     ("Q2", date(2000, 1, 1), date(2003, 1, 1)),
@@ -72,3 +72,28 @@ def test_which_shortcuts_are_right(
 )  # fmt: skip
 def test_the_most_similar_sentence(question: str, context: str, expected: str) -> None:
     assert most_similar(question, context) == expected
+
+
+def test_what_the_length_of_a_context_tells(tmp_path: Path) -> None:
+    answerable = ["yes", "yes", "not_in_page", "yes"]
+    contexts = ["A long context.", "Short.", "Shorter", ""]
+    table = {
+        "difficulty": ["easy"] * 4, "subject": ["Q1"] * 4, "page": [7] * 4,
+        "answerable": answerable, "context": contexts,
+    }  # fmt: skip
+    pq.write_table(pa.table(table), tmp_path / "q.parquet")
+    [figures] = lengths(tmp_path / "q.parquet").rows
+    assert (figures["rows"], figures["shorter than another"]) == (3, 2)
+    assert figures["no answer of these"] == 0.5
+    assert figures["at least"] == pytest.approx(lowest_share(0.5, 2))
+
+
+@pytest.mark.parametrize(
+    ("share", "count", "expected"), [(None, 0, None), (0.5, 100, 0.404), (0.0, 10, 0.0)]
+)
+def test_the_lower_end_of_an_interval(
+    share: float | None, count: int, expected: float | None
+) -> None:
+    assert lowest_share(share, count) == (
+        None if expected is None else pytest.approx(expected, abs=0.001)
+    )

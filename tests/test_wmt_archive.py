@@ -7,6 +7,7 @@ import hashlib
 import json
 from datetime import date
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -15,11 +16,14 @@ import pytest
 import zstandard
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.rows import ArticleRef
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.rows import ArticleRef, Dropped
 from factdrift.builders.text.sentences import split_sentences
 from factdrift.builders.wmt.archive import LineFormat, find_archives
+from factdrift.builders.wmt.dropped import LINE_COLUMNS, dropped_rows
 from factdrift.builders.wmt.index import TABLES, index_archive
 from factdrift.builders.wmt.lines import parse_block, sentences_of
+from factdrift.builders.wmt.raw import BAD_LINES
 from factdrift.builders.wmt.read import read_articles
 from tests.conftest import ROOT
 from tests.dumps import rows
@@ -356,3 +360,38 @@ def test_real_news(real_data: Path, tmp_path: Path) -> None:
     with gzip.open(folder / "news-docs.index.tsv.gz", "rt", encoding="utf-8") as listed:
         published = {row.split("\t")[3] for row in listed}
     assert {reference.sha256 for reference in refs(tmp_path / "out")} <= published
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_dropped_lines_are_merged_in_the_order_of_the_archive(seed: int, tmp_path: Path) -> None:
+    """Whatever the sizes of the pieces in which bad lines and left-out articles come."""
+    random_source = Random(seed)
+    places = [(number, line) for number in range(3) for line in range(1, 60)]
+    bad_places = sorted(random_source.sample(places, random_source.choice((0, 9, 99))))
+    other_places = [place for place in places if place not in bad_places]
+    left_out_places = sorted(random_source.sample(other_places, random_source.choice((0, 7, 50))))
+    for number in range(3):
+        with pq.ParquetWriter(tmp_path / f"bad-{number}.parquet", BAD_LINES) as writer:
+            lines = [(*place, "bad_date", "x") for place in bad_places if place[0] == number]
+            while lines:
+                size = random_source.randrange(1, 20)
+                rows_of_piece = [
+                    dict(zip(BAD_LINES.names, row, strict=True)) for row in lines[:size]
+                ]
+                writer.write_table(pa.Table.from_pylist(rows_of_piece, BAD_LINES))
+                lines = lines[size:]
+    left_out = pa.Table.from_pylist(
+        [
+            {"file": number, "line": line, "reason": "near_duplicate", "score": 0.9, "detail": "y"}
+            for number, line in left_out_places
+        ],
+        LINE_COLUMNS,
+    )
+    pieces = left_out.to_batches(max_chunksize=random_source.randrange(1, 20))
+    names = ["a.jsonl", "b.jsonl", "c.jsonl"]
+    merged = pa.Table.from_batches(dropped_rows(tmp_path, names, pieces), arrow_schema(Dropped))
+    assert merged["item"].to_pylist() == [
+        f"{names[number]}:{line}" for number, line in sorted(bad_places + left_out_places)
+    ]
+    assert merged["reason"].to_pylist().count("bad_date") == len(bad_places)
+    assert merged["score"].drop_null().to_pylist() == [0.9] * len(left_out_places)

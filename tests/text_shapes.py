@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any, NamedTuple
 
+from factdrift.builders.core.limits import LONGEST_REPLY
 from factdrift.builders.generate.mentions import is_usable_name, news_sentences
 from factdrift.builders.generate.prompt_files import load_prompts
 from factdrift.builders.generate.replies import parse_pairs, parse_reply, strip_reasoning
@@ -245,8 +246,11 @@ def _article(text: str) -> Article:
     return Article("a", date(2020, 1, 1), ("A headline", text), f"A headline\n{text}")
 
 
-def _dates_with_births(text: str) -> list[bool]:
-    return [dates.is_birth_date(text, mention) for mention in dates.dates_in(text).written]
+def _births(text: str) -> list[bool]:
+    """Whether dates are births: every 16 characters, as close as days can stand in a text."""
+    mention = dates.DateMention(0, 0, date.min, date.max)
+    places = range(0, len(text), 16)
+    return [dates.is_birth_date(text, mention._replace(start=place)) for place in places]
 
 
 def _named(text: str) -> Any:
@@ -324,14 +328,16 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     ),
     "word_set": word_set,
     "dates_in": dates.dates_in,
-    "is_birth_date": _dates_with_births,
+    "is_birth_date": _births,
     "date_candidates": lambda text: list(dates.date_candidates(text)),
     "time_in_question": dates.time_in_question,
     "undated dates": lambda text: dates.date_pattern("undated").search(text),
     "relative dates": lambda text: dates.date_pattern("relative").search(text),
     "contains_as_scored": lambda text: given_away.contains_as_scored(text, text),
     "overlaps": lambda text: given_away.overlaps(text, text[1:]),
-    "object_names": lambda text: given_away.object_names.__wrapped__(text, (text,)),
+    "object_names": lambda text: given_away.object_names.__wrapped__(
+        text[: len(text) // 2], (text[len(text) // 2 :],)
+    ),
     "without_bracket": names.without_bracket,
     "all_names": _thing_names,
     "is_name": _named,
@@ -425,9 +431,13 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
 
 QUESTIONS = (
     *("time_in_question", "malformation", "unresolved_pronoun", "outside_reference"),
-    *("gives_answer_away", "names_answer", "names_in_other_words", "article_day_reason"),
+    *("gives_answer_away", "names_answer", "names_in_other_words", "answer_key"),
+    "article_day_reason",
 )
-LONGEST_TEXT: dict[str, int] = dict.fromkeys(QUESTIONS, 1000)
+LONGEST_TEXT: dict[str, int] = {
+    **dict.fromkeys(QUESTIONS, 1000),
+    "agreement": LONGEST_REPLY,
+}
 """Bytes of the longest text of a function whose callers bound it: a question or its answer. What a
 model writes has at most 300 characters, what people write 500 (`annotation.layout.Check`)."""
 

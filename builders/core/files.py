@@ -84,7 +84,8 @@ def find_files(
 ) -> list[Path]:
     """Return the files that paths, globs and folders name, each once, sorted within each of them.
 
-    Of a folder, these are the files whose name `accepts_name` accepts. Raises `UserError` if one
+    Of a folder, these are the files whose name `accepts_name` accepts, but for hidden ones: macOS
+    writes `._NAME` beside what it unpacks. Raises `UserError` if one
     of the paths names no file. For its message, `file_kind` says what the files are ("dump"), and
     `hint` how they are named.
     """
@@ -95,7 +96,9 @@ def find_files(
             entry_files = [
                 candidate
                 for candidate in path.iterdir()
-                if candidate.is_file() and accepts_name(candidate.name)
+                if candidate.is_file()
+                and accepts_name(candidate.name)
+                and not candidate.name.startswith(".")
             ]
             if not entry_files:
                 raise UserError(f"no {file_kind} in this folder", where=path, hint=hint)

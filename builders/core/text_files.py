@@ -137,7 +137,12 @@ def _refuse_workbook(head: bytes, path: Path) -> None:
 
 
 def table_columns(path: Path) -> list[str]:
-    """The names of the columns of a CSV file; empty where its head names none."""
+    """The names of the columns of a CSV file; empty where its head names none.
+
+    `UserError`: the file is UTF-16 or UTF-32.
+    """
+    if wide_text := _wide_text(path):
+        raise UserError(f"{wide_text.reason}: {wide_text.detail}", where=display_path(path), line=1)
     with _open_text(path, "replace", "") as file:
         csv_reader, _ = _csv_reader(file)
         try:

@@ -8,7 +8,14 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Plot, Scalar, Statistics
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import learned
-from factdrift.builders.facts.steps import COUNTS, UNSTATED, LearnedTimes, Timelines, read_learned
+from factdrift.builders.facts.steps import (
+    COUNTS,
+    UNCLASSED,
+    UNSTATED,
+    LearnedTimes,
+    Timelines,
+    read_learned,
+)
 
 _DAYS_A_YEAR = 365.2425
 
@@ -16,7 +23,8 @@ _DAYS_A_YEAR = 365.2425
 def mining(facts: Mapping[str, Path], say: Callable[[str], None] = lambda text: None) -> Statistics:
     """Return a table of the counts of each folder of facts, with a row for all that is left out.
 
-    Relations of which a dump states nothing are named in its caption, and by `say`.
+    Relations of which a dump states nothing, and those whose classes it lacks, are named in its
+    caption, and by `say`.
     """
     unstated_texts: list[str] = []
     for input_name, folder in facts.items():
@@ -24,6 +32,12 @@ def mining(facts: Mapping[str, Path], say: Callable[[str], None] = lambda text: 
         if relation_ids := (folder / UNSTATED).read_text("utf-8").split():
             names = ", ".join(relation_ids)
             unstated_texts.append(f"{names}: no statement in this dump{of_input}")
+            say(f"  {unstated_texts[-1]}")
+        for relation_id, classes in json.loads((folder / UNCLASSED).read_text("utf-8")).items():
+            unstated_texts.append(
+                f"{relation_id}: statements, but of no item of its classes: the dump{of_input} "
+                f"lacks P31 or P279 that lead to {', '.join(classes)}"
+            )
             say(f"  {unstated_texts[-1]}")
     counts = {
         input_name: json.loads((folder / COUNTS).read_text("utf-8"))

@@ -122,11 +122,20 @@ def _valid_wording(text: str) -> str:
 WordingText = Annotated[str, AfterValidator(_valid_wording)] | None
 
 
+NamedKind = Literal["person", "team", "party", "place", "organization", "office", "thing"]
+"""What a name is of, so that an invented one is of the same kind."""
+
+
 class RelationWording(Strict):
     """Parts of sentences about the past, from which questions about several facts are made.
 
     Each names <subject> or <object>, or both; <the ...> brings "the" where the name takes it.
     """
+
+    subject_is: NamedKind = Field(
+        default="thing", description="What subjects are, for names that are invented"
+    )
+    object_is: NamedKind = Field(default="thing", description="What objects are, likewise")
 
     noun: WordingText = Field(
         default=None, description="The object: the head coach of <the subject>"
@@ -147,6 +156,11 @@ class RelationWording(Strict):
         default=None, description="How many people were ... of <the subject>"
     )
 
+
+PHRASES = tuple(
+    name for name in RelationWording.model_fields if name not in ("subject_is", "object_is")
+)
+"""The names of the phrases."""
 
 # A cue begins and ends with a letter: `head coach`, but not `coach,`.
 CueWord = Annotated[str, Field(pattern=r"^\w(?:.*\w)?$")]
@@ -470,7 +484,7 @@ def cloze_templates(
         templates[relation_id] = ClozeTemplates(
             label=relation.label,
             cloze=named_texts,
-            ask=next(question_texts, None),
+            ask=next(question_texts, None) or _spoken_question(relation.phrases),
             timeless=relation.timeless_question,
             articles=relation.articles,
         )
@@ -484,6 +498,13 @@ def cloze_templates(
         hint = f"did you mean {near_name}?" if near_name else f"there are {', '.join(known_sets)}"
         raise UserError("\n".join(without_wording), hint=hint)
     return templates
+
+
+def _spoken_question(phrases: RelationWording | None) -> str | None:
+    """`Who was the mayor of <the subject> <time>?` of the phrase without a time."""
+    if phrases is None or not phrases.ask:
+        return None
+    return f"{phrases.ask[0].upper()}{phrases.ask[1:]} <time>?"
 
 
 class Relations(dict[str, Relation]):

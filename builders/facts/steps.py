@@ -47,6 +47,8 @@ UNSTATED = "unstated.txt"
 """The file with the ids of the relations of which a dump states nothing, one a line."""
 DROPPED_ORDER = ("step", "reason", "item", "subject", "relation", "period", "score", "detail")
 """Total order of dropped rows, for `Engine.write`."""
+UNCLASSED = "unclassed.json"
+"""The file with the relations that ask for classes which no item of a dump has: id -> classes."""
 # 100 MB are read in about two seconds, so that smaller dumps need no announcement.
 _WORTH_SAYING = 100_000_000
 """Bytes of a dump from which on the user is told beforehand how long reading takes."""
@@ -86,6 +88,10 @@ class Facts(Step):
                     ("dropped", stated_tables.dropped, DROPPED_ORDER),
                 )
             }
+            stated_relation_ids = {
+                row["relation"]
+                for row in eng.rows(stated_tables.facts.select("relation").distinct())
+            }
             undated_gaps = stated_tables.gaps.filter(stated_tables.gaps.reason == "undated")
             reason_counts = [
                 (row["reason"], row["n"])
@@ -108,6 +114,19 @@ class Facts(Step):
         (out / UNSTATED).write_text(
             "".join(f"{relation_id}\n" for relation_id in unstated), "utf-8"
         )
+        unclassed = self._unclassed(set(unstated), stated_relation_ids)
+        (out / UNCLASSED).write_text(
+            json.dumps(unclassed, indent=1, sort_keys=True) + "\n", "utf-8"
+        )
+
+    def _unclassed(self, unstated: set[str], with_facts: set[str]) -> dict[str, list[str]]:
+        """Return the classes of each relation whose statements are of no item of them."""
+        unclassed: dict[str, list[str]] = {}
+        for relation_id, both_classes in self.classes.items():
+            needed = sorted({item for classes in both_classes if classes for item in classes.of})
+            if needed and relation_id not in unstated | with_facts:
+                unclassed[relation_id] = needed
+        return unclassed
 
     def _counted(self, mined_folder: Path) -> Counter[str]:
         """Add up the counts of the whole dump and those of these relations."""

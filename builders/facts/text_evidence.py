@@ -16,6 +16,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from factdrift.builders import rows
+from factdrift.builders.facts.boundary_sides import SidedDates
 from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.text.dates import (
     MONTHS,
@@ -31,6 +32,7 @@ Span = tuple[int, int]
 """The first character of a name in a text, and the one after its last."""
 
 NO_DATES: Final = TextDates((), ())
+NO_SIDES: Final = SidedDates()
 
 
 class FactDates(NamedTuple):
@@ -61,6 +63,8 @@ class FactPassage:
     where the passage has none. `names` are the spans of subject and object in a text about
     anything, as the news is; None: the text is a page about the subject, and the whole passage may
     state the relation. `start` is the place of the first character in its paragraph or article.
+    `sided` has the dates of the passage by what they state of the object, and `nearby_sided` those
+    around it; where `sided` is None any date may state either boundary.
     """
 
     text: str
@@ -68,6 +72,8 @@ class FactPassage:
     nearby_dates: TextDates = NO_DATES
     names: tuple[Span, Span] | None = None
     start: int = 0
+    sided: SidedDates | None = None
+    nearby_sided: SidedDates = NO_SIDES
 
 
 class FactEvidence(NamedTuple):
@@ -120,26 +126,48 @@ def _boundary_dates(
     stated by a stretch without an end (`since 2003`).
     """
     fact_start, fact_end, is_open = dates
+    sided = passage.sided if passage.dates.written else passage.nearby_sided
     written_dates, stretches = passage.dates if passage.dates.written else passage.nearby_dates
     if fact_start and fact_end:
         written_dates = _outside_shorter(written_dates, stretches, fact_start, fact_end)
     start_dates: tuple[DateMention, ...] | None = None
     end_dates: tuple[DateMention, ...] | None = None
+    starting, ending = _dates_by_side(sided, fact_start, fact_end) if sided else ((), ())
     if fact_start:
         start_dates = tuple(
             written
             for written in written_dates
-            if _states(written, fact_start) and not _ends_a_stretch(written, stretches)
+            if _states(written, fact_start)
+            and not _ends_a_stretch(written, stretches)
+            and (sided is None or written in starting)
         )
     if fact_end:
         end_dates = tuple(
             written
             for written in written_dates
-            if _states(written, fact_end) and not _begins_a_stretch(written, stretches)
+            if _states(written, fact_end)
+            and not _begins_a_stretch(written, stretches)
+            and (sided is None or written in ending)
         )
     elif is_open and fact_start:
         end_dates = _open_stretches(stretches, year_of(fact_start))
     return start_dates, end_dates
+
+
+def _dates_by_side(
+    sided: SidedDates, fact_start: DayInterval | None, fact_end: DayInterval | None
+) -> tuple[tuple[DateMention, ...], tuple[DateMention, ...]]:
+    """The dates that may state the start, and the end, of a fact with these boundaries.
+
+    Whatever happened in a unit of time that holds the whole fact states both, as of a prize.
+    """
+    whole: list[DateMention] = []
+    if fact_start and fact_end:
+        for written in (*sided.starts, *sided.ends, *sided.moments):
+            holds_fact = written.first <= fact_start[0] and fact_end[1] <= written.last
+            if holds_fact or (fact_start == fact_end and may_mean_boundary([written], fact_start)):
+                whole.append(written)
+    return (*sided.starts, *whole), (*sided.ends, *whole)
 
 
 def _outside_shorter(

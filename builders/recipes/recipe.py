@@ -320,9 +320,11 @@ def _json_lines(paths: Sequence[str]) -> list[Path]:
 
 def _trex_folder(folder: Path) -> Path | None:
     """The folder `TREx` in LAMA's data as it is unzipped, beside a list of its relations."""
-    for trex_folder in (folder / "TREx", folder / "data" / "TREx"):
-        if trex_folder.is_dir():
-            return trex_folder
+    for parent in (folder, folder / "data"):
+        for trex_folder in sorted(parent.iterdir()) if parent.is_dir() else ():
+            # `TREx`, `trex`, `T-REx`: as people name it
+            if trex_folder.is_dir() and trex_folder.name.lower().replace("-", "") == "trex":
+                return trex_folder
     return None
 
 

@@ -48,3 +48,6 @@ class Gold:
     shown: Annotated[str, "JSON object: the fields that people saw"]
     judgments: Annotated[int, "counted judgments"]
     agreeing: Annotated[int, "of them, those that agree with the decision"]
+    expert_saw: Annotated[
+        bool, "whether an expert judged the item, or checked a worker's judgment of it"
+    ] = False

@@ -59,6 +59,9 @@ class ColumnRoles:
     """The id of what a search ought to find: `string`."""
     group: Column | None = None
     """The question that rows are variants of: `string`. Who knows its answer gets all of them."""
+    twin: Column | None = None
+    """The id of the row that asks the same in other words or under other names: `string`, null
+    where there is none. Scores give the difference of a config's rows from their twins."""
     strata: tuple[Column, ...] = ()
     """What scores are split by: `string` or `int64`; a row counts for each entry of a list."""
     popularity: tuple[Column, ...] = ()

@@ -174,7 +174,9 @@ class TimeQuestion:
     page: Annotated[int, "page id; 0: not given"]
     revision: Annotated[int, "revision id; 0: not given"]
     left_out: Annotated[
-        tuple[int, ...], "paragraphs of the page that the context leaves out, from 0"
+        tuple[int, ...],
+        "paragraphs of the page that the context leaves out, from 0: with `context_cut` those that "
+        "name an answer, else as many words of others, so that its length does not tell",
     ]
     added: Annotated[
         tuple[AddedParagraph, ...],

@@ -77,16 +77,13 @@ class ObjectNames(NamedTuple):
 @lru_cache(1 << 16)
 def object_names(label: str, aliases: tuple[str, ...]) -> ObjectNames:
     """The names of an object; an alias of one or two letters does not count."""
-    split_names = [
-        word_tokens(label),
-        *(
-            name_words
-            for name_words in map(word_tokens, aliases)
-            if len("".join(name_words)) >= _SHORTEST
-        ),
+    label_words = word_tokens(label)
+    alias_words = [
+        name_words
+        for name_words in map(word_tokens, aliases)
+        if len("".join(name_words)) >= _SHORTEST
     ]
-    split_names = [name_words for name_words in split_names if name_words]
     return ObjectNames(
-        significant_words(split_names[0] if word_tokens(label) else ()),
-        tuple(map(padded_words, split_names)),
+        significant_words(label_words),
+        tuple(padded_words(name_words) for name_words in (label_words, *alias_words) if name_words),
     )

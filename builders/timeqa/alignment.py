@@ -12,7 +12,7 @@ the text and the links by words that are a name of it (not `his deputy`), and
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import groupby, islice
@@ -98,7 +98,7 @@ class _PageAligner:
         object_title = self.objects[object_id].object_title
         links = page_text.linked_mentions(object_title)
         # A link by other words (`his deputy`) says that the page mentions it, but is no answer.
-        linked_mentions = [link for link in links if is_name(page_text.words(link), object_names)]
+        linked_mentions = list(_linked_names(page_text, links, object_names))
         link_names = _link_texts(page_text, linked_mentions, self.names)
         mentions = list(linked_mentions)
         for mention in page_text.named_mentions([*object_names, *link_names], object_title):
@@ -111,6 +111,24 @@ class _PageAligner:
             return "link" if links else "name", mentions
         similar_passage = self.passages.most_similar(object_names, self.settings.min_similarity)
         return "similar", [similar_passage] if similar_passage else []
+
+
+def _linked_names(
+    page_text: PageText, links: Iterable[PageMention], object_names: Sequence[Name]
+) -> Iterator[PageMention]:
+    """The links whose words are a name of the object, as whole words.
+
+    A link that cuts a word or a name is none (`East [[Germany]]`), unless all of it is a name
+    of the object: `East [[East Germany|Germany]]`.
+    """
+    known_words = {name.words for name in object_names}
+    for link in links:
+        whole_link = page_text.whole_words(link)
+        if whole_link == link:
+            if is_name(page_text.words(link), object_names):
+                yield link
+        elif name_words(page_text.words(whole_link)) in known_words:
+            yield whole_link
 
 
 def _names(objects: Mapping[str, rows.NamedSegment]) -> dict[str, list[Name]]:

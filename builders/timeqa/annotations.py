@@ -75,12 +75,15 @@ def write_checked(
     - `segments.parquet` (`rows.ReleasedAlignedSegment`): those of histories that were checked
       whole; the folder `asked` has the questions about them.
     - `paraphrased.parquet` and `dropped.parquet`.
-    - `summary.json`: how many gold rows were taken, and how many were not, by reason.
+    - `summary.json`: how many gold rows were taken, and how many were not, by reason; and how many
+      of them an expert saw.
 
     Raises `UserError` where the tables hold no rows of these layouts.
     """
     paraphrases = Paraphrases()
-    verdicts, outcomes = read_verdicts(paraphrases.apart(read_gold(gold, *_LAYOUTS)))
+    seen_counts: Counter[str] = Counter()
+    gold_rows = _counted(read_gold(gold, *_LAYOUTS), seen_counts)
+    verdicts, outcomes = read_verdicts(paraphrases.apart(gold_rows))
     revision_counts = _write_revised(timelines, sources.pages, verdicts, outcomes, out)
     (out / ASKED).mkdir()
     # Probes measure models on the automatic questions; those of people are asked without.
@@ -93,8 +96,21 @@ def write_checked(
     gold_counts: dict[str, dict[str, int]] = {}
     for layout, counts in zip(_LAYOUTS, (outcomes, paraphrases.outcomes), strict=True):
         gold_counts[layout] = dict(sorted(counts.items()))
-    summary = {"gold": gold_counts, "revised": dict(revision_counts)}
+    summary = {
+        "gold": gold_counts,
+        "revised": dict(revision_counts),
+        "expert": {
+            layout: seen_counts[layout] for layout in _LAYOUTS if any(gold_counts[layout].values())
+        },
+    }
     (out / SUMMARY).write_text(json.dumps(summary, indent=1), "utf-8")
+
+
+def _counted(gold_rows: Iterable[rows.Gold], seen_counts: Counter[str]) -> Iterator[rows.Gold]:
+    """Pass gold rows on, and count those that an expert saw by their layout."""
+    for gold_row in gold_rows:
+        seen_counts[gold_row.layout] += gold_row.expert_saw
+        yield gold_row
 
 
 # An offset in a page; a negative one would count from the end.

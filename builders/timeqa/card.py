@@ -6,7 +6,7 @@ from pathlib import Path
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Plot, Scalar, Statistics
 from factdrift.builders.text.dates import MONTHS
-from factdrift.builders.timeqa.shortcuts import shortcuts
+from factdrift.builders.timeqa.shortcuts import lengths, shortcuts
 
 _PAPER = "The paper has about 20,000 questions a mode over 70 relations, 12 % unanswerable."
 _RULES = (
@@ -37,6 +37,10 @@ _GOLD = (
     "answer of the layout, or several that differ. `gives_answer`, `same_text`: of paraphrases. "
     "Histories of which not all segments are verified are not asked about: `not_all_verified` "
     "among the dropped rows."
+)
+_EXPERT = (
+    "Of the items that people judged. An expert saw an item who judged it, or checked a worker's "
+    "judgment of it; with none, nobody but the workers looked at any."
 )
 _CHECKED = (
     "Answers are worked out from the checked segments by the same rules as those of `easy` and "
@@ -85,6 +89,7 @@ def statistics(
         _shares(segments, ("rule",), "rules", rules_title, _RULES),
         _shares(segments, _PROVED, "evidence", "What the page states", _STATED),
         shortcuts(questions, segments),
+        lengths(questions),
         *_templates(pages_folder / "templates.parquet"),
     )
 
@@ -177,7 +182,20 @@ def checked_statistics(
         ),
         _shares(questions, _ANSWERABLE, "human_answerable", answers_title, _CHECKED),
         Statistics("gold", "What became of the gold rows", gold_counts, _GOLD),
+        Statistics("expert", "Items that an expert saw", _expert_rows(summary), _EXPERT),
     )
+
+
+def _expert_rows(
+    summary: Mapping[str, Mapping[str, Mapping[str, int]]],
+) -> list[Mapping[str, Scalar]]:
+    """The number of items of each layout, and of those that an expert saw."""
+    expert_rows: list[Mapping[str, Scalar]] = []
+    seen_counts: Mapping[str, int] = summary["expert"]  # type: ignore[assignment]
+    for layout, seen_count in seen_counts.items():
+        item_count = sum(summary["gold"][layout].values())
+        expert_rows.append({"layout": layout, "items": item_count, "seen by an expert": seen_count})
+    return expert_rows
 
 
 def plots(asked_folder: Path) -> tuple[Plot, ...]:

@@ -4,18 +4,21 @@ A mention is scored for a segment by what stands around it (`_score`): the years
 in its sentence, list item, table row or infobox pair, less in one beside it or in the title of its
 section; where in the page it stands; and whether it is the page's first one of the object. The
 best mention is the evidence. What the page states of the segment (`builders.facts.text_evidence`)
-is read from the dates of the mention's sentence, item, row or pair; where these have none, from
-those of the sentences before and after it and of the innermost section title that has dates. A
-birth is no date of anything else, nor is the bracket that opens a page.
+is read from the dates of the mention's sentence, item, row or pair, each on its side
+(`builders.facts.boundary_sides`); where these have none, from those of the sentences before and
+after it and of the innermost section title that has dates. A mention with both boundaries goes
+before any other. A birth is no date of anything else, nor is the bracket that opens a page.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from itertools import filterfalse
 from typing import Any, Final
 
 from factdrift.builders import rows
+from factdrift.builders.facts.boundary_sides import SidedDates, sided_dates, stretch_sides
 from factdrift.builders.facts.text_evidence import FactDates, FactPassage, fact_evidence, year_of
 from factdrift.builders.text.data import language_data, word_set
 from factdrift.builders.text.dates import (
@@ -25,7 +28,7 @@ from factdrift.builders.text.dates import (
     is_birth_date,
     may_mean_boundary,
 )
-from factdrift.builders.text.names import GENERIC_WORDS, NAME_AFFIXES, initials
+from factdrift.builders.text.names import GENERIC_WORDS, NAME_AFFIXES, all_names, initials
 from factdrift.builders.text.sentences import sentence_at
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.mentions import PageMention, PageText
@@ -88,15 +91,9 @@ def passage_of(page: PageText, mention: PageMention) -> FactPassage:
     section title that has dates.
     """
     paragraph_text = page.texts[mention.paragraph]
-    sentence_starts = page.sentences(mention.paragraph)
     paragraph_dates = dates_without_births(page, mention.paragraph)
     title_dates = page.title_dates(mention.paragraph)
-    text_length = len(paragraph_text)
-    start, end = sentence_at(sentence_starts, text_length, mention.start, mention.end)
-    # One character more on each side lies in the sentence before, and in the one after.
-    wider_start, wider_end = sentence_at(
-        sentence_starts, text_length, max(start - 1, 0), min(end + 1, text_length)
-    )
+    start, end, wider_start, wider_end = _passage_bounds(page, mention)
     wider_dates = _dates_within(paragraph_dates, wider_start, wider_end)
     nearby_dates = TextDates(
         wider_dates.written + title_dates.written, wider_dates.stretches + title_dates.stretches
@@ -105,13 +102,59 @@ def passage_of(page: PageText, mention: PageMention) -> FactPassage:
     return FactPassage(paragraph_text[start:end], sentence_dates, nearby_dates, start=start)
 
 
+def _passage_bounds(page: PageText, mention: PageMention) -> tuple[int, int, int, int]:
+    """Where the sentence of a mention starts and ends, and where those beside it do."""
+    sentence_starts = page.sentences(mention.paragraph)
+    text_length = len(page.texts[mention.paragraph])
+    start, end = sentence_at(sentence_starts, text_length, mention.start, mention.end)
+    # One character more on each side lies in the sentence before, and in the one after.
+    wider_start, wider_end = sentence_at(
+        sentence_starts, text_length, max(start - 1, 0), min(end + 1, text_length)
+    )
+    return start, end, wider_start, wider_end
+
+
+def sided_passage(page: PageText, mention: PageMention) -> FactPassage:
+    """The passage of a mention whose dates are told apart by what they state of its object."""
+    passage = passage_of(page, mention)
+    name = mention.start - passage.start, mention.end - passage.start
+    sided = sided_dates(passage.text, passage.dates, name, passage.start)
+    is_entry = page.page.paragraphs[mention.paragraph].kind != "text"
+    if is_entry and not sided.starts and not sided.ends and len(passage.dates.written) == 2:
+        # Two dates of a row or pair are a start and an end, in cells of their own.
+        first_date, last_date = passage.dates.written
+        if first_date.first <= last_date.first:
+            sided = SidedDates((first_date,), (last_date,))
+    return replace(passage, sided=sided, nearby_sided=_nearby_sided(page, mention))
+
+
+def _nearby_sided(page: PageText, mention: PageMention) -> SidedDates:
+    """The dates by side of the sentences beside a mention's own and of the section title."""
+    paragraph_text = page.texts[mention.paragraph]
+    paragraph_dates = dates_without_births(page, mention.paragraph)
+    start, end, wider_start, wider_end = _passage_bounds(page, mention)
+    starts: list[DateMention] = []
+    ends: list[DateMention] = []
+    for near_start, near_end in ((wider_start, start), (end, wider_end)):
+        near_dates = _dates_within(paragraph_dates, near_start, near_end)
+        sided = sided_dates(paragraph_text[near_start:near_end], near_dates, None, near_start)
+        starts += sided.starts
+        ends += sided.ends
+    title_dates = page.title_dates(mention.paragraph)
+    for written in title_dates.written:
+        sides = stretch_sides(written, title_dates.stretches)
+        starts += [written] * ("start" in sides)
+        ends += [written] * ("end" in sides)
+    return SidedDates(tuple(starts), tuple(ends))
+
+
 def evidence_of(
     page: PageText, mentions: Sequence[PageMention], segments: Sequence[rows.Segment]
 ) -> list[PageMention | None]:
     """The best mention of each segment of one object, or None where there are no mentions.
 
-    The first one is taken where several mentions have the best score. Several segments may have
-    the same mention.
+    A mention with both boundaries of a segment goes before all others; the first one is taken where
+    several mentions have the best score. Several segments may have the same mention.
     """
     place_losses = [_PLACE[page.page.paragraphs[mention.paragraph].kind] for mention in mentions]
     page_order = sorted(
@@ -119,6 +162,7 @@ def evidence_of(
         key=lambda mention_index: (place_losses[mention_index], mentions[mention_index][:2]),
     )
     passages = [passage_of(page, mention) for mention in mentions]
+    proofs = _Proofs(page, mentions, passages)
     first_start = min((segment.start_first or date.min for segment in segments), default=date.min)
     best_mentions: list[PageMention | None] = []
     for segment in segments:
@@ -129,9 +173,38 @@ def evidence_of(
             score = _score(mention, passages[mention_index], segment) - place_losses[mention_index]
             is_first_mention = is_opening and mention_index == page_order[0]
             mention_scores.append(score + _FIRST * is_first_mention)
-        best_index = max(page_order, key=mention_scores.__getitem__, default=None)
+        proving_order = [index for index in page_order if proofs.has_both(index, segment)]
+        best_index = max(proving_order or page_order, key=mention_scores.__getitem__, default=None)
         best_mentions.append(None if best_index is None else mentions[best_index])
     return best_mentions
+
+
+class _Proofs:
+    """Which mentions of an object have both boundaries of a segment; each is read once."""
+
+    def __init__(
+        self, page: PageText, mentions: Sequence[PageMention], passages: Sequence[FactPassage]
+    ) -> None:
+        self._page, self._mentions, self._passages = page, mentions, passages
+        self._sided: dict[int, FactPassage] = {}
+
+    def has_both(self, mention_index: int, segment: rows.Segment) -> bool:
+        """Whether the page states both boundaries of a segment at a mention."""
+        fact_dates = FactDates.of_segment(segment)
+        if fact_dates.start is None or not (fact_dates.end or fact_dates.is_open):
+            return False
+        passage = self._passages[mention_index]
+        dates = (passage.dates if passage.dates.written else passage.nearby_dates).written
+        for boundary in (fact_dates.start, fact_dates.end):
+            # Hardly any mention has the two years, and only these are read for events.
+            if boundary and not may_mean_boundary(dates, year_of(boundary)):
+                return False
+        if is_contradicted(self._mentions[mention_index], passage, segment):
+            return False
+        if mention_index not in self._sided:
+            self._sided[mention_index] = sided_passage(self._page, self._mentions[mention_index])
+        evidence = fact_evidence(self._sided[mention_index], fact_dates)
+        return bool(evidence.starts and evidence.ends)
 
 
 def _score(mention: PageMention, passage: FactPassage, segment: rows.Segment) -> float:
@@ -162,7 +235,7 @@ def evidence_columns(
     """The columns of an aligned segment that say what stands beside its mention."""
     if mention is None:
         return {"start_stated": None, "end_stated": None, "evidence": "none", "contradicted": False}
-    passage = passage_of(page, mention)
+    passage = sided_passage(page, mention)
     _, _, start_dates, end_dates = fact_evidence(passage, FactDates.of_segment(segment))
     # A boundary that the segment does not have stays None: it is neither stated nor missing.
     start_stated = None if start_dates is None else bool(start_dates)
@@ -235,6 +308,58 @@ class PageStates:
         for paragraph_number in self._beside(segments):
             near_dates.update(self._days(paragraph_number))
         return tuple(sorted(near_dates))
+
+    def dates_for_windows(
+        self, segments: Sequence[rows.AlignedSegment], object_words: Sequence["ObjectWords"]
+    ) -> tuple[DayInterval, ...]:
+        """The dates at which the page may say that something held, in however loose a way.
+
+        They are those of the sections with evidence, of the paragraphs that may name an object,
+        and the stretches of time of the whole page.
+        """
+        page_paragraphs = self.page.page.paragraphs
+        sections: set[str] = set()
+        for segment in segments:
+            if segment.paragraph is not None:
+                sections.add(page_paragraphs[segment.paragraph].section)
+        naming_paragraphs: set[int] = set()
+        for words in object_words:
+            naming_paragraphs |= self.naming(words)
+        window_dates: set[DayInterval] = set()
+        for paragraph_number, paragraph in enumerate(page_paragraphs):
+            if paragraph.section in sections or paragraph_number in naming_paragraphs:
+                window_dates.update(self._days(paragraph_number))
+            else:
+                stretches = dates_without_births(self.page, paragraph_number).stretches
+                window_dates.update((stretch.first, stretch.last) for stretch in stretches)
+        return tuple(sorted(window_dates))
+
+    def departure(self, segment: rows.AlignedSegment) -> date | None:
+        """The last day on which the page says that a segment ended, or None where it does not.
+
+        An open segment is looked for wherever the page names its object, as a page may know of an
+        end that Wikidata does not have; for others the mention that is the evidence tells.
+        """
+        mentions: list[PageMention] = []
+        if segment.paragraph is not None and segment.start is not None and segment.end is not None:
+            mentions.append(PageMention(segment.paragraph, segment.start, segment.end))
+        if segment.end_open and mentions:
+            names = all_names(segment.object_label, segment.aliases, None)
+            mentions += self.page.named_mentions(names, None)
+        earliest_start = segment.start_last or segment.start_first
+        departures: list[date] = []
+        for mention in mentions:
+            passage = sided_passage(self.page, mention)
+            sided = passage.sided if passage.dates.written else passage.nearby_sided
+            assert sided is not None
+            for written in sided.ends:
+                if (
+                    earliest_start
+                    and written.first > earliest_start
+                    and written not in sided.starts
+                ):
+                    departures.append(written.last)
+        return min(departures, default=None)
 
     def other_dates(
         self, segments: Sequence[rows.AlignedSegment], object_words: Sequence["ObjectWords"]

@@ -12,6 +12,8 @@ Names are found whatever the accents, dashes, quotes, spaces, full stops of init
 - A name inside a longer one does not count: inside a longer link to another page, or before
   another capitalised word (`Harvard University` in `Harvard University Press`). A link of just
   that text to another page is another thing of that name.
+- A span is whole words, and no part of a longer name: neither `Lehman College` of `Hunter-Lehman
+  College` nor `Germany` of `East Germany`, even where the page links it alone.
 - `weak` names leave out what companies and clubs add (`F.C.`, `Inc.`), or are the text of a link
   to the object. They count unless another object has the same name. Surnames alone are no names.
 
@@ -52,8 +54,20 @@ from factdrift.builders.timeqa.similarity import TfIdf
 _NO_PART = NAME_AFFIXES | BEFORE_NAMES | frozenset(map(fold_in_place, MONTHS))
 # The word behind a name: `Press` of `Harvard University Press`.
 _NEXT = re.compile(r"[ -]([^\W\d_][\w'’.&]*)")
+# A part of the same word before a span: `Hunter-` of `Hunter-Lehman College`, `Leip` of `Leipzig`.
+_CUT_BEFORE = re.compile(r"[^\W_](?:[^\W_]|[-\u2010\u2011'’])*$")
+# A part of the same word behind a span: `zig` of `Leipzig`, `-Lehman` of `Hunter-Lehman`.
+_CUT_BEHIND = re.compile(r"[^\W_]+|[-\u2010\u2011][A-Z][^\W_]*")
+# A word that makes another place of the name behind it: `East ` of `East Germany`, `(South `.
+_QUALIFIED = re.compile(
+    r"(?<![^\W_])(?:(?:North|South|East|West)(?:ern)?|Upper|Lower|(?<=[^.!?]\s)New)\s$"
+)
 # The bracket that opens a page, which tells a life: `Ann Lee (1910-1990)`.
 _FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
+
+
+# Characters before a span that are searched for the rest of its word: a long word, a guess.
+_LONGEST_WORD = 40
 
 
 class PageMention(NamedTuple):
@@ -155,6 +169,17 @@ class PageText:
                     mentions_by_title.setdefault(link.target, []).append(mention)
         return mentions_by_title
 
+    def whole_words(self, mention: PageMention) -> PageMention:
+        """A mention with the rest of the word or of the name that it was cut from, if any."""
+        text, start, end = self.texts[mention.paragraph], mention.start, mention.end
+        # No name is longer than this, so that the text before it is not searched to its beginning.
+        lead = text[max(0, start - _LONGEST_WORD) : start]
+        if cut_before := _CUT_BEFORE.search(lead) or _QUALIFIED.search(lead):
+            start -= len(cut_before[0])
+        if cut_behind := _CUT_BEHIND.match(text, end):
+            end = cut_behind.end()
+        return mention._replace(start=start, end=end)
+
     def linked_mentions(self, object_title: str | None) -> Sequence[PageMention]:
         """Rule (a): the links to the page of this title, in order."""
         return self._links.get(object_title, ()) if object_title else ()
@@ -214,6 +239,9 @@ class PageText:
         """Whether the words there are the name, and no part of the name of something else."""
         page_paragraph = self.page.paragraphs[paragraph_number]
         if not same_case(name, page_paragraph.text[start:end]):
+            return False
+        whole_mention = self.whole_words(PageMention(paragraph_number, start, end))
+        if (whole_mention.start, whole_mention.end) != (start, end):
             return False
         for link in page_paragraph.links:
             if link.start >= end or link.end <= start or link.target == object_title:
@@ -291,4 +319,6 @@ class Passages:
         ]
         mention_start, mention_end = word_spans[0][0], word_spans[-1][1]
         score = min(1.0, round(-negative_score, 6))
-        return PageMention(paragraph_number, mention_start, mention_end, score=score)
+        return self._page.whole_words(
+            PageMention(paragraph_number, mention_start, mention_end, score=score)
+        )

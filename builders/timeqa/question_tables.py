@@ -148,6 +148,8 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     pair_segments,
                     tuple(gap for gap in subject_gaps if gap.relation == relation),
                     page_states.dates_near_evidence(pair_segments),
+                    page_states.dates_for_windows(pair_segments, object_words),
+                    tuple(map(page_states.departure, pair_segments)),
                     page_states.other_dates(pair_segments, object_words),
                     page_states.listed(pair_segments),
                     object_words,
@@ -174,8 +176,6 @@ class PageContext:
         self._has_text = has_text
         self._pool, self._size = pool, added_count
         self._made: dict[tuple[int, ...], tuple[str, str]] = {}
-        lengths = (len(paragraph.text) + len(LINE_END) for paragraph in page.paragraphs)
-        self._starts = list(accumulate(lengths, initial=0))
 
     def _context(self, cut_paragraphs: tuple[int, ...]) -> tuple[str, str]:
         """The context without these paragraphs (empty if rows hold no text), and its checksum."""
@@ -192,6 +192,15 @@ class PageContext:
                 text_sha256(context_text),
             )
         return self._made[cut_paragraphs]
+
+    def _starts(self, cut_paragraphs: tuple[int, ...]) -> list[int]:
+        """The place in a context at which each paragraph of the page starts, or would."""
+        cut_numbers = frozenset(cut_paragraphs)
+        lengths = (
+            0 if paragraph_number in cut_numbers else len(paragraph.text) + len(LINE_END)
+            for paragraph_number, paragraph in enumerate(self._page.paragraphs)
+        )
+        return list(accumulate(lengths, initial=0))
 
     def _added(self, pair_question: PairQuestion) -> tuple[rows.AddedParagraph, ...]:
         """Paragraphs of other pages for a context; none names an object of the question's pair."""
@@ -219,10 +228,11 @@ class PageContext:
             )
             context_sha256 = text_sha256(context_text)
         answer_segments, pair_segments = pair_question.answers, pair_question.pair.segments
-        answer_places = () if pair_question.cut else places_of(pair_question)
+        answer_places = () if pair_question.without_answer else places_of(pair_question)
         page_words = tuple(place.words for place in answer_places)
+        paragraph_starts = self._starts(pair_question.cut) if answer_places else []
         context_starts = tuple(
-            self._starts[place.paragraph] + place.start for place in answer_places
+            paragraph_starts[place.paragraph] + place.start for place in answer_places
         )
         return {
             "id": pair_question.id,
@@ -238,7 +248,7 @@ class PageContext:
             ),
             "answerable": pair_question.answerable,
             "evidence": pair_question.evidence,
-            "context_cut": bool(pair_question.cut),
+            "context_cut": pair_question.without_answer,
             "split": split,
             "difficulty": pair_question.difficulty,
             "specifier": pair_question.time.specifier,

@@ -64,9 +64,12 @@ _TRIES = 3
 # For a window, a time at which nothing holds, it is `_TRIES` times this number: most pages state
 # most years, and a stated time is not taken.
 _WINDOWS = 8
-# Where the answer is cut out of the context, the page keeps at least this share of its words: a
-# guess, so that what is left still reads as a page.
-_KEPT = 0.5
+# The greatest share of a page's words that may be left out of a context, so that what is left still
+# reads as a page (SPEC 3).
+_MOST_CUT = 0.25
+# Paragraphs that stand for those with the answer have as many words as these, or differ by this
+# share or by this number: no closer sum is to be found in most pages.
+_CLOSE_SHARE, _CLOSE_WORDS = 0.15, 5
 # The drop reasons of segments that the page does not prove.
 _DROP_REASONS = ("not_found", "contradicted", "not_stated")
 # The rules of the alignment, the surest first.
@@ -84,6 +87,8 @@ class Pair:
     """One subject and relation with all its segments (undated ones too), its gaps, and its page.
 
     - `dates_near_evidence`: the dates and stretches of time in the sections that hold evidence.
+    - `dates_for_windows`: those at which the page may say that something held, however loosely.
+    - `departures`: the day by which each segment had ended as the page says, or None.
     - `other_dates`: the dates among them that stand beside other names than those of the objects.
     - `listed`: the dates of each entry of the lists and tables beside the evidence, by paragraph.
     - `names`: the words for the object of each segment.
@@ -100,6 +105,8 @@ class Pair:
     segments: tuple[ReleasedAlignedSegment, ...]
     gaps: tuple[Gap, ...] = ()
     dates_near_evidence: tuple[DayInterval, ...] = ()
+    dates_for_windows: tuple[DayInterval, ...] = ()
+    departures: tuple[date | None, ...] = ()
     other_dates: tuple[DayInterval, ...] = ()
     listed: Mapping[int, Sequence[DayInterval]] = field(default_factory=dict)
     names: tuple[ObjectWords, ...] = ()
@@ -112,23 +119,58 @@ class Pair:
     def cut(self, chosen: Collection[int], time: Time) -> tuple[int, ...]:
         """The paragraphs to leave out so that the page names none of these segments' objects.
 
-        The tuple is empty where nothing can be cut: where too little of the page would be left, and
-        where an entry beside the evidence would be left that has a date inside the time or goes on
-        into it (`since 2003`).
+        The tuple is empty where nothing can be cut: where the page does not say which paragraphs
+        name them, and where an entry beside the evidence would be left that has a date inside the
+        time or goes on into it (`since 2003`).
         """
-        cut_paragraphs: set[int] = set()
-        for segment_index in chosen:
-            if self.naming:
-                cut_paragraphs |= self.naming[segment_index]
+        cut_paragraphs = self._naming_any(chosen)
         for paragraph_number, days in self.listed.items():
             is_left = paragraph_number not in cut_paragraphs
             if is_left and any(_goes_on(time, *interval) for interval in days):
                 return ()
-        kept_words = 0
-        for paragraph_number, word_count in enumerate(self.lengths):
-            if paragraph_number not in cut_paragraphs:
-                kept_words += word_count
-        return tuple(sorted(cut_paragraphs)) if kept_words >= _KEPT * sum(self.lengths) else ()
+        return tuple(sorted(cut_paragraphs))
+
+    def _naming_any(self, chosen: Collection[int]) -> set[int]:
+        naming_paragraphs: set[int] = set()
+        for segment_index in chosen:
+            if self.naming:
+                naming_paragraphs |= self.naming[segment_index]
+        return naming_paragraphs
+
+    def words_of(self, paragraph_numbers: Collection[int]) -> int:
+        """The number of words of some paragraphs."""
+        return sum(self.lengths[paragraph_number] for paragraph_number in paragraph_numbers)
+
+    def may_lose(self, word_count: int) -> bool:
+        """Whether a context may be so many words shorter than its page."""
+        return word_count <= _MOST_CUT * sum(self.lengths)
+
+    def paragraphs_without_evidence(
+        self, chosen: Collection[int], word_count: int, draws: RandomStream
+    ) -> tuple[int, ...]:
+        """Paragraphs of about so many words that may be left out with no harm to a question.
+
+        They name none of the objects that answer it, and are no evidence of any segment of the
+        pair. The tuple is empty where no such paragraphs have about so many words.
+        """
+        kept_paragraphs = self._naming_any(chosen)
+        for segment in self.segments:
+            if segment.paragraph is not None:
+                kept_paragraphs.add(segment.paragraph)
+        free_paragraphs: list[int] = []
+        for paragraph_number, length in enumerate(self.lengths):
+            if length and paragraph_number not in kept_paragraphs:
+                free_paragraphs.append(paragraph_number)
+        largest_gap = max(_CLOSE_WORDS, _CLOSE_SHARE * word_count)
+        left_out: list[int] = []
+        missing = word_count
+        while free_paragraphs and missing > 0:
+            # A paragraph that would not go too far, in a random order; else the end is reached.
+            drawn = free_paragraphs.pop(draws.next_below(len(free_paragraphs)))
+            if self.lengths[drawn] <= missing + largest_gap:
+                left_out.append(drawn)
+                missing -= self.lengths[drawn]
+        return tuple(sorted(left_out)) if left_out and abs(missing) <= largest_gap else ()
 
 
 class QuestionTemplates(Strict):
@@ -167,10 +209,13 @@ class Questions(Strict):
         ),
     )
     several: float = Field(
-        default=0.10,
+        default=1.0,
         ge=0,
         le=1,
-        description="Greatest share of a pair's questions with several answers",
+        description=(
+            "Greatest share of a pair's questions with several answers; 1: all of them, which are "
+            "about as many as the original has"
+        ),
     )
     unanswerable: Mapping[Difficulty, Annotated[float, Field(ge=0, lt=1)]] = Field(
         default={"easy": 0.13, "hard": 0.15},
@@ -201,8 +246,9 @@ class PairQuestion:
 
     `chosen` has the indexes of the segments that answer the question. `segment` is the index of the
     segment that it was made from, or None where the time is one at which nothing holds. `cut` has
-    the paragraphs that the context leaves out so that the answer is not in it. A probe also has the
-    id of the original question and its own number, from 1.
+    the paragraphs that the context leaves out: with `without_answer` those that name the answer,
+    else as many words of others, so that the length of a context does not tell. A probe also has
+    the id of the original question and its own number, from 1.
     """
 
     id: str
@@ -214,6 +260,7 @@ class PairQuestion:
     chosen: tuple[int, ...]
     segment: int | None
     cut: tuple[int, ...] = ()
+    without_answer: bool = False
     original: str | None = None
     number: int | None = None
 
@@ -238,7 +285,7 @@ class PairQuestion:
         if not self.chosen:
             return "nothing_holds"
         in_page = any(segment.rule != "none" for segment in self.chosen_segments)
-        return "yes" if in_page and not self.cut else "not_in_page"
+        return "yes" if in_page and not self.without_answer else "not_in_page"
 
     @property
     def evidence(self) -> EvidenceTier:
@@ -280,13 +327,17 @@ def ask_pair(pair: Pair, relation: QuestionTemplates, settings: Questions, seed:
     - `unproved`: another segment answers the question, and the page does not prove it.
     - `ambiguous`: `before` and `after` have to have one answer, and have several.
     - `others_stated`: the page may name others at that time.
+    - `ended_in_page`: the page states that what answers had ended by then.
     - `gives_answer`: the question names an answer.
     - `after_snapshot`, `near_snapshot`: the time is after the snapshot, or too close before it.
     - `no_template`: no variant of the relation's questions serves the specifier.
     - `coarse_boundary`: an easy question has no boundary that can be printed.
     - `no_room`: a hard question has no moment inside the segment.
 
-    `several_answers` has one row for each question that is over the share of such questions.
+    Drop reasons with one row for each question:
+
+    - `several_answers`: it is over the share of questions with several answers.
+    - `context_too_short`: without its answer the page would lose more than a quarter of its words.
 
     Probes measure consistency (section 4.5): a model that knows the segment gives the same answer
     each time. A probe has the specifier, the template and the answers of the original question and
@@ -424,6 +475,7 @@ class _Asker:
                 seen_times.add(time)
                 probe.number, probe.original = len(seen_times) - 1, original.id
                 probe.id, probe.cut = row_id(original.id, "probe", probe.number), original.cut
+                probe.without_answer = original.without_answer
                 yield probe
 
     def answer_objects(self, pair_question: PairQuestion) -> set[str]:
@@ -454,10 +506,7 @@ class _Asker:
             )
             several_answers.sort(key=lambda pair_question: seeded_hash(self.seed, pair_question.id))
             for pair_question in several_answers[kept_count:]:
-                self.questions.remove(pair_question)
-                assert pair_question.segment is not None
-                detail = time_text(pair_question.time, difficulty == "easy")
-                self.drop("several_answers", pair_question.segment, detail)
+                self._drop_question("several_answers", pair_question)
 
     def make_unanswerable(self) -> None:
         """Make as many questions unanswerable as the settings ask for.
@@ -476,20 +525,78 @@ class _Asker:
                 for _ in range(self._count(difficulty, "windows", wanted_windows)):
                     self.ask(self.window_times(), None, "hard")
             self._cut_answers(difficulty, wanted_share)
+            self._cut_elsewhere(difficulty)
 
     def _cut_answers(self, difficulty: Difficulty, wanted_share: float) -> None:
-        """Cut answers out of pages until the share of questions without an answer is reached."""
+        """Cut answers out of pages until the share of questions without an answer is reached.
+
+        A question whose page would lose too much is dropped. One whose page has no other paragraphs
+        of as many words keeps its answer, for the length of its context would tell.
+        """
         mode_questions = self._of_difficulty(difficulty)
         wanted_count = self._count(difficulty, "cut", len(mode_questions) * wanted_share)
         for pair_question in mode_questions:
             wanted_count -= pair_question.answerable != "yes"
+        most_drops = wanted_count
         mode_questions.sort(
             key=lambda pair_question: seeded_hash(self.seed, pair_question.id, "cut")
         )
         for pair_question in mode_questions:
-            if wanted_count > 0 and pair_question.answerable == "yes":
-                pair_question.cut = self.pair.cut(pair_question.chosen, pair_question.time)
-                wanted_count -= bool(pair_question.cut)
+            if wanted_count <= 0 or pair_question.answerable != "yes":
+                continue
+            cut = self.pair.cut(pair_question.chosen, pair_question.time)
+            word_count = self.pair.words_of(cut)
+            if not cut:
+                continue
+            if not self.pair.may_lose(word_count):
+                if most_drops > 0:
+                    most_drops -= 1
+                    self._drop_question("context_too_short", pair_question)
+            elif self._paragraphs_elsewhere(pair_question, word_count):
+                pair_question.cut, pair_question.without_answer = cut, True
+                wanted_count -= 1
+
+    def _drop_question(self, reason: str, pair_question: PairQuestion) -> None:
+        self.questions.remove(pair_question)
+        assert pair_question.segment is not None
+        is_easy = pair_question.difficulty == "easy"
+        self.drop(reason, pair_question.segment, time_text(pair_question.time, is_easy))
+
+    def _paragraphs_elsewhere(
+        self, pair_question: PairQuestion, word_count: int
+    ) -> tuple[int, ...]:
+        draws = RandomStream(seeded_hash(self.seed, pair_question.id, "elsewhere"))
+        return self.pair.paragraphs_without_evidence(pair_question.chosen, word_count, draws)
+
+    def _cut_elsewhere(self, difficulty: Difficulty) -> None:
+        """Leave paragraphs without evidence out of all other contexts: length must not tell.
+
+        A question loses about as many words as it would without its answer; where it has none, or
+        that is too much, as many as another question of the pair.
+        """
+        if not self.settings.unanswerable.get(difficulty, 0.0):
+            return
+        mode_questions = self._of_difficulty(difficulty)
+        losses = self._likely_losses(mode_questions)
+        for pair_question in mode_questions:
+            if pair_question.without_answer or not losses:
+                continue
+            draws = RandomStream(seeded_hash(self.seed, pair_question.id, "shorter"))
+            own_loss = self.pair.words_of(self.pair.cut(pair_question.chosen, pair_question.time))
+            first_loss = own_loss if own_loss in losses else losses[draws.next_below(len(losses))]
+            for word_count in (first_loss, *losses):
+                if cut := self._paragraphs_elsewhere(pair_question, word_count):
+                    pair_question.cut = cut
+                    break
+
+    def _likely_losses(self, mode_questions: Sequence[PairQuestion]) -> list[int]:
+        """The numbers of words that questions of a pair lose, or would, without their answer."""
+        losses: set[int] = set()
+        for pair_question in mode_questions:
+            word_count = self.pair.words_of(self.pair.cut(pair_question.chosen, pair_question.time))
+            if word_count and self.pair.may_lose(word_count):
+                losses.add(word_count)
+        return sorted(losses)
 
     def window_times(self) -> Iterator[Time]:
         """Draw times near the pair's own at which nothing is known to hold.
@@ -514,7 +621,7 @@ class _Asker:
     def _has_date_near_evidence(self, first_day: date, last_day: date) -> bool:
         return any(
             begins <= last_day and first_day <= ends
-            for begins, ends in self.pair.dates_near_evidence
+            for begins, ends in (*self.pair.dates_near_evidence, *self.pair.dates_for_windows)
         )
 
     def _count(self, difficulty: Difficulty, purpose: str, wanted_count: float) -> int:
@@ -592,7 +699,23 @@ class _Asker:
         answer_objects = {self.pair.segments[index].object for index in selected_indexes}
         if time.specifier in ("before", "after") and len(answer_objects) > 1:
             return "ambiguous"
+        if self._ended_before(time, selected_indexes):
+            return "ended_in_page"
         return "others_stated" if self._states_others(time, difficulty) else selected_indexes
+
+    def _ended_before(self, time: Time, selected_indexes: Sequence[int]) -> bool:
+        """Whether the page states that what answers had ended when the time begins.
+
+        `Left on 2 September` bars `after September`, and every later time.
+        """
+        first_day = time.days()[0]
+        if first_day is None or not self.pair.departures:
+            return False
+        for answer_index in selected_indexes:
+            departure = self.pair.departures[answer_index]
+            if departure is not None and departure < first_day:
+                return True
+        return False
 
     def _after_snapshot(self, time: Time) -> str | None:
         """The reason why a time is too late to be asked about, or None where it is not."""

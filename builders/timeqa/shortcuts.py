@@ -72,6 +72,46 @@ def shortcuts(questions: Path, segments: Path) -> Statistics:
     return Statistics("shortcuts", "What shortcuts score", figure_rows, _ABOUT)
 
 
+_LENGTHS = """
+    with asked as (
+        select difficulty, answerable <> 'yes' as without, length(context) as characters,
+            max(length(context)) over (partition by page, subject) as longest
+        from read_parquet(?) where context <> ''
+    )
+    select difficulty, count(*)::int as rows, avg(without::int) as "no answer",
+        count_if(characters < longest)::int as "shorter than another",
+        avg(without::int) filter (characters < longest) as "no answer of these"
+    from asked group by difficulty order by difficulty
+"""
+_ABOUT_LENGTHS = (
+    "Whether the length of a context tells that it has no answer: the share of questions without "
+    "an answer among all, and among those whose context is shorter than another of the same page. "
+    "`at least`: the lower end of the 95 % interval of the latter (Wilson)."
+)
+# The quantile of the normal distribution that leaves 2.5 % on each side.
+_QUANTILE = 1.96
+
+
+def lengths(questions: Path) -> Statistics:
+    """How well a context shorter than others of its page tells that it has no answer."""
+    figure_rows = duck.records(_LENGTHS, [questions])
+    for figure_row in figure_rows:
+        figure_row["at least"] = lowest_share(
+            figure_row["no answer of these"], figure_row["shorter than another"]
+        )
+    return Statistics("lengths", "What length tells", figure_rows, _ABOUT_LENGTHS)
+
+
+def lowest_share(share: float | None, count: int) -> float | None:
+    """The lower end of the 95 % interval of a share of so many (Wilson 1927); None of none."""
+    if share is None or not count:
+        return None
+    square = _QUANTILE**2 / count
+    centre = share + square / 2
+    half_width = _QUANTILE * (share * (1 - share) / count + square / (4 * count)) ** 0.5
+    return max(0.0, (centre - half_width) / (1 + square))
+
+
 def _best_sentence(questions: Path, difficulty: str) -> float | None:
     """The share of questions whose most similar sentence has an answer, or None without texts."""
     asked_count = right_count = 0

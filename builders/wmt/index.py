@@ -22,6 +22,7 @@ from factdrift.builders.wmt.archive import (
     last_possible_day,
     line_blocks,
 )
+from factdrift.builders.wmt.dropped import dropped_rows
 from factdrift.builders.wmt.lines import parse_day
 from factdrift.builders.wmt.minhash import BANDS, HASHES
 from factdrift.builders.wmt.raw import ArchiveFile, write_raw
@@ -89,8 +90,11 @@ def index_archive(
             _leave_out_equal_ids(connection)
             if near_duplicates:
                 _leave_out_near_duplicates(connection, near_duplicates)
-            for name, kind, query in zip(TABLES, (ArticleRef, Dropped), _QUERIES, strict=True):
-                write_rows(scratch / name, kind, connection.sql(query).to_arrow_reader(ROW_GROUP))
+            articles = connection.sql(_ARTICLES).to_arrow_reader(ROW_GROUP)
+            write_rows(scratch / TABLES[0], ArticleRef, articles)
+            left_out = connection.sql(_LEFT_OUT).to_arrow_reader(ROW_GROUP)
+            dropped = dropped_rows(scratch, [path.name for path in archive_paths], left_out)
+            write_rows(scratch / TABLES[1], Dropped, dropped)
     kept_count, dropped_count = (pq.read_metadata(out / name).num_rows for name in TABLES)
     say(f"{kept_count:,} articles of {kept_count + dropped_count:,} lines")
 
@@ -106,11 +110,8 @@ def _load(
     ]
     connection.execute("CREATE TABLE files (file INTEGER, name VARCHAR, before BIGINT)")
     connection.executemany("INSERT INTO files VALUES (?, ?, ?)", file_rows)
-    for table_kind, view_name in (("raw", "rows_of_files"), ("bad", "bad")):
-        table_paths = [
-            duck.escape_globs(p) for p in sorted(table_folder.glob(f"{table_kind}-*.parquet"))
-        ]
-        connection.read_parquet(table_paths).create_view(view_name)
+    table_paths = [duck.escape_globs(path) for path in sorted(table_folder.glob("raw-*.parquet"))]
+    connection.read_parquet(table_paths).create_view("rows_of_files")
     connection.execute("""
         CREATE VIEW raw AS
         SELECT before + row AS n, r.* FROM rows_of_files r JOIN files USING (file)
@@ -222,8 +223,7 @@ def _leave_out_near_duplicates(connection: Any, threshold: float) -> None:
     """)
 
 
-_QUERIES = (
-    """
+_ARTICLES = """
     SELECT strftime(date, '%Y%m%d') || '000000000000' || mark || hex || mark AS id, date AS day,
         days * 86400 AS ts, name AS file, line, sentences, hex AS sha256
     FROM (
@@ -231,17 +231,11 @@ _QUERIES = (
             chr(0) || chr(1) AS mark
         FROM remaining JOIN files USING (file)
     ) ORDER BY days, hex
-    """,
-    """
-    SELECT 'read' AS step, reason, f.name || ':' || line AS item, NULL AS subject,
-        NULL AS relation, NULL AS period, score, detail
-    FROM (
-        SELECT file, line, reason, NULL::DOUBLE AS score, detail FROM bad
-        UNION ALL BY NAME
-        SELECT r.file, r.line, g.reason, g.score, 'as ' || e.name || ':' || o.line AS detail
-        FROM left_out g JOIN raw r USING (n) LEFT JOIN raw o ON o.n = g.first
-        LEFT JOIN files e ON e.file = o.file
-    ) JOIN files f USING (file) ORDER BY file, line
-    """,
-)
-"""`rows.ArticleRef` by day and sha256, and `rows.Dropped` in the order of the archive."""
+"""
+"""`rows.ArticleRef` by day and sha256."""
+_LEFT_OUT = """
+    SELECT r.file, r.line, g.reason, g.score, 'as ' || e.name || ':' || o.line AS detail
+    FROM left_out g JOIN raw r USING (n) LEFT JOIN raw o ON o.n = g.first
+    LEFT JOIN files e ON e.file = o.file ORDER BY r.file, r.line
+"""
+"""Articles that were left out, as `dropped.LINE_COLUMNS`, in the order of the archive."""

@@ -28,7 +28,7 @@ _RAW = pa.schema(
         "signature": pa.binary(),
     }
 )
-_BAD = pa.schema(
+BAD_LINES = pa.schema(
     {"file": pa.int32(), "line": pa.int64(), "reason": pa.string(), "detail": pa.string()}
 )
 
@@ -83,7 +83,7 @@ def _read_file(
     bad_rows: list[tuple[Any, ...]] = []
     with (
         pq.ParquetWriter(folder / f"raw-{file_number}.parquet", _RAW, **_STORED) as raw_writer,
-        pq.ParquetWriter(folder / f"bad-{file_number}.parquet", _BAD, **_STORED) as bad_writer,
+        pq.ParquetWriter(folder / f"bad-{file_number}.parquet", BAD_LINES, **_STORED) as bad_writer,
     ):
         for line_block in line_blocks(file.path, block):
             parsed = parse_block(line_block.data, line_block.form, file.last, near)
@@ -100,7 +100,7 @@ def _read_file(
                     rows.clear()
             advance(line_block.read)
         raw_writer.write_table(_table(article_rows, _RAW))
-        bad_writer.write_table(_table(bad_rows, _BAD))
+        bad_writer.write_table(_table(bad_rows, BAD_LINES))
     return article_count
 
 

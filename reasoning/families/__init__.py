@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from factdrift.reasoning.families import holders, terms
+from factdrift.reasoning.families import holders, lists, terms
 from factdrift.reasoning.families.base import Family
 
 FAMILIES: Mapping[str, Family] = {
@@ -13,5 +13,8 @@ FAMILIES: Mapping[str, Family] = {
     "overlap": terms.OVERLAP,
     "duration": terms.DURATION,
     "offset": holders.OFFSET,
-    "count": terms.COUNT,
+    "count": lists.COUNT,
+    "when": lists.WHEN,
+    "ranking": lists.RANKING,
+    "set": lists.SET,
 }

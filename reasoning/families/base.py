@@ -33,30 +33,41 @@ class Family(NamedTuple):
     """One family of questions.
 
     `table` returns its candidates (rows of `QuestionCandidate`, usually made by `candidate`).
-    `texts` maps each wording to its template (see `Verbalizer.question`).
+    `texts` maps each wording to its templates, of which one is drawn for a row (see
+    `Verbalizer.question`).
     """
 
     table: Callable[[Knowledge, Scope], ir.Table]
-    texts: Mapping[str, str]
+    texts: Mapping[str, Sequence[str]]
 
 
 CANDIDATE = schema(
-    pa.schema([pa.field(field.name, field.type) for field in arrow_schema(QuestionCandidate)])
+    pa.schema(
+        [
+            pa.field(field.name, field.type)
+            for field in arrow_schema(QuestionCandidate)
+            if field.name != "turn"  # the draw numbers them
+        ]
+    )
 )
 # Columns that a candidate takes from the family's table unless the family gives its own.
-_OWN = ("subject", "relation", "statements", "newest", "longest", "first_hop", "others")
+_OWN = ("subject", "relation", "statements", "newest", "longest", "first_hop")
+# A month, as the shortest one has it at least: what differs by less may hang on one wrong day.
+MARGIN = 31
+"""Days by which two dates or lengths that are compared have to differ under every reading."""
 
 
 def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
     """Return a table with the columns of `QuestionCandidate`.
 
     A column that is not given comes from `table` where `_OWN` names it, else it is empty. By
-    default `wording` is the name of the family and `relations` is the relation of the row. Rows
-    whose answer a shortcut would find are left out.
+    default `wording` is the name of the family, `relations` is the relation of the row, and
+    `holder` is its subject.
     """
     given_values: dict[str, Any] = {"family": family, "wording": family}
     given_values |= {name: table[name] for name in _OWN if name in table.columns}
     given_values |= {"relations": array(table.relation)} | columns
+    given_values.setdefault("holder", given_values["subject"])
     given_values["statements"] = given_values["statements"].unique().sort()
     given_values["path"] = given_values["relations"].join(" ")
     given_values["hops"] = (
@@ -71,10 +82,6 @@ def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
             value.fill_null(ibis.literal([], column_type)) if column_type.is_array() else value
         )
     table = table.select(**column_values).cast(CANDIDATE)
-    shortcuts = [table.newest, table.longest, table.first_hop]
-    table = table.filter(
-        [~table.answers.contains(shortcut).fill_null(False) for shortcut in shortcuts]
-    )
     id_parts = [table.family, table.wording, table.items.join(" "), table.path]
     id_parts += [table.as_of.strftime("%Y-%m-%d"), table.number.cast("string").fill_null("")]
     return table.mutate(id=row_id_of(*id_parts))
@@ -132,6 +139,16 @@ def at_quarter_end(states: ir.Table, scope: Scope, seed: int, draws: int = 1) ->
     return states.mutate(as_of=quarter_end(drawn_quarter), quarter=drawn_quarter).drop(
         "low", "high", "place"
     )
+
+
+def surely_within(
+    states: ir.Table, first_day: ir.DateValue, last_day: ir.DateValue
+) -> ir.BooleanValue:
+    """Whether a stretch holds some days and the day on either side of them.
+
+    What changes on the very day of an event is not asked: sources often differ by a day.
+    """
+    return (states.first < first_day) & (states.last > last_day)
 
 
 def event_starts(knowledge: Knowledge, scope: Scope) -> ir.Table:

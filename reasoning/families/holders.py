@@ -4,20 +4,24 @@ import ibis
 import ibis.expr.types as ir
 
 from factdrift.reasoning.families.base import (
+    MARGIN,
     Family,
     Scope,
     array,
     at_quarter_end,
     candidate,
     event_starts,
-    quarter,
     seeded_number,
+    surely_within,
 )
 from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
 
-# A guess: within a year of an event the object is mostly still that of the event, so no answer.
-_YEARS = (-4, -3, -2, 2, 3, 4)
-"""The distances, in years, from an event to the day that an offset asks about."""
+# Years and half years. A guess: within half a year of an event the object is mostly still that of
+# the event, so no answer.
+_MONTHS = (-48, -36, -24, -18, -6, 6, 18, 24, 36, 48)
+"""The distances, in months, from an event to the day that an offset asks about."""
+# Three of the ten, spread over them, so that an event is not asked about at every distance.
+_DRAWN_PLACES = (0, 3, 7)
 
 
 def _chains(knowledge: Knowledge, scope: Scope) -> ir.Table:
@@ -32,7 +36,7 @@ def _chains(knowledge: Knowledge, scope: Scope) -> ir.Table:
         knowledge.shortcuts, PAIR
     )
     first_hops = first_hops.mutate(middle=ibis._.objects[0])
-    path = first_hops.select(
+    path = first_hops.filter(surely_within(first_hops, first_hops.as_of, first_hops.as_of)).select(
         *("as_of", "newest", "longest", "statements", "since", "middle"),
         start="subject",
         items=array(first_hops.subject),
@@ -61,7 +65,7 @@ def _joined(path: ir.Table, states: ir.Table, knowledge: Knowledge) -> ir.Table:
     next_states = states.rename(more="statements", start_of="since")
     joined_paths = path.join(next_states, [("middle", "subject")]).drop("subject")
     joined_paths = joined_paths.filter(
-        (joined_paths.first <= joined_paths.as_of) & (joined_paths.last >= joined_paths.as_of)
+        surely_within(joined_paths, joined_paths.as_of, joined_paths.as_of)
     )
     joined_paths = joined_paths.filter(~joined_paths.relations.contains(joined_paths.relation))
     for shortcut_column in ("newest", "longest"):
@@ -88,18 +92,23 @@ def _last_hop(path: ir.Table, knowledge: Knowledge, scope: Scope) -> ir.Table:
     entity `start` to the entity `middle`, the object of its newest hop and the subject of the next
     one. The question names `start` and the relations. `newest` and `longest` are its shortcuts:
     where one gets without looking at the day, by the newest or the longest-held object at every
-    hop. `candidate` leaves out the rows that a shortcut answers. `proof` has the ids of the
-    statements of all hops.
+    hop. `proof` has the ids of the statements of all hops.
     """
     joined_paths = _joined(path, scope.with_phrase(knowledge.states, "ask"), knowledge)
-    # The wrong choices come from the timeline of the last hop, so that they are of the kind of the
-    # answer: `others` has all objects that `middle` has had in the last relation.
-    other_objects = knowledge.shortcuts.select("others", of="subject", by="relation")
-    joined_paths = joined_paths.join(other_objects, [("middle", "of"), ("relation", "by")])
-    chain_candidates = candidate(
+    # What began with the hop before it is mostly the same fact told again: who became head of state
+    # took the office of president on that day.
+    days_between = joined_paths.since.delta(joined_paths.start_of, unit="day").abs()
+    joined_paths = joined_paths.filter(
+        (days_between >= MARGIN)
+        & (joined_paths.objects.length() > 0)
+        & ~joined_paths.objects.contains(joined_paths.start)
+        & ~joined_paths.objects.contains(joined_paths.first_hop)
+    )
+    return candidate(
         joined_paths,
         "chain",
         subject=joined_paths.start,
+        holder=joined_paths.middle,
         items=joined_paths.items,
         relations=joined_paths.relations,
         as_of=joined_paths.as_of,
@@ -107,87 +116,88 @@ def _last_hop(path: ir.Table, knowledge: Knowledge, scope: Scope) -> ir.Table:
         statements=joined_paths.proof,
         changed=joined_paths.began,
     )
-    # A chain that leads back to where it began would ask for an entity that the question names.
-    return chain_candidates.filter(~chain_candidates.answers.contains(chain_candidates.subject))
 
 
 def _joins(knowledge: Knowledge, scope: Scope) -> ir.Table:
-    """Pair each event with one stretch that is drawn among those at the end of its quarter."""
-    askable_states = scope.with_phrase(knowledge.states, "ask")
-    offered_states = at_quarter_end(askable_states, scope, knowledge.seed).join(
-        knowledge.shortcuts, PAIR
-    )
-    fixed_order = ibis.window(group_by="quarter", order_by=["subject", "relation", "first"])
-    quarter_size = offered_states.count().over(ibis.window(group_by="quarter"))
-    offered_states = offered_states.mutate(
-        nth=ibis.row_number().over(fixed_order).cast("int64"), size=quarter_size
-    )
+    """Ask, for each event, about timelines that share something with it and do not change then."""
+    if knowledge.links is None:
+        raise ValueError("a join needs the links between timelines")
     events = event_starts(knowledge, scope)
+    linked_events = events.select(*PAIR, "object").join(
+        knowledge.links.filter(
+            knowledge.links.o_relation.isin(list(scope.phrase_relations["ask"]))
+        ),
+        PAIR,
+    )
+    linked_events = linked_events.filter(
+        (linked_events.by_object == "") | (linked_events.by_object == linked_events.object)
+    )
+    linked_events = linked_events.select(*PAIR, "object", "o_subject", "o_relation").distinct()
     events = events.select(
-        *("start_first", "start_last"),
-        quarter=quarter(events.start_last),
-        drawn=seeded_number(knowledge.seed, events.subject, events.relation, events.object),
-        event=array(events.subject, events.object),
-        event_relation="relation",
-        proof="statements",
+        *PAIR, "object", "start_first", "start_last", event_statements="statements"
     )
-    events = events.join(offered_states.select("quarter", "size").distinct(), "quarter")
-    events = events.mutate(nth=(events.drawn % events.size).cast("int64")).drop("size")
-    event_states = events.join(offered_states, ["quarter", "nth"])
-    event_states = event_states.filter(
-        (event_states.first <= event_states.start_first)
-        & (event_states.last >= event_states.start_last)
+    linked_events = linked_events.join(events, [*PAIR, "object"])
+    asked_states = knowledge.states.select(
+        *("first", "last", "objects", "since", "statements"),
+        o_subject="subject",
+        o_relation="relation",
     )
-    event_states = event_states.filter(
-        ~event_states.event.contains(event_states.subject)
-        & ~event_states.objects.contains(event_states.event[0])
+    linked_events = linked_events.join(asked_states, ["o_subject", "o_relation"])
+    linked_events = linked_events.filter(
+        surely_within(linked_events, linked_events.start_first, linked_events.start_last)
+        & (linked_events.objects.length() > 0)
+        & ~linked_events.objects.contains(linked_events.object)
+        & ~linked_events.objects.contains(linked_events.subject)
     )
-    event_states = event_states.filter(~event_states.objects.contains(event_states.event[1]))
     return candidate(
-        event_states,
+        linked_events,
         "join",
         wording="when",
-        items=array(event_states.subject).concat(event_states.event),
-        relations=array(event_states.relation, event_states.event_relation),
-        as_of=event_states.start_last,
-        answers=event_states.objects,
-        statements=event_states.statements.concat(event_states.proof),
-        changed=event_states.start_last,
+        subject=linked_events.o_subject,
+        relation=linked_events.o_relation,
+        items=array(linked_events.o_subject, linked_events.subject, linked_events.object),
+        relations=array(linked_events.o_relation, linked_events.relation),
+        as_of=linked_events.start_last,
+        answers=linked_events.objects,
+        first_hop=linked_events.object,
+        statements=linked_events.statements.concat(linked_events.event_statements),
+        changed=ibis.greatest(linked_events.start_last, linked_events.since),
     )
 
 
 def _offsets(knowledge: Knowledge, scope: Scope) -> ir.Table:
-    """Move each event by a drawn number of years and join the stretch of its own pair there."""
+    """Move each event by drawn numbers of months and join the stretch of its own pair there."""
     events = scope.with_phrase(scope.with_phrase(event_starts(knowledge, scope), "ask"), "began")
     events = events.mutate(
         drawn=seeded_number(knowledge.seed + 1, events.subject, events.relation, events.object)
     )
     moved_events = []
-    for place, year_offset in enumerate(_YEARS):
-        drawn_events = events.filter(events.drawn % len(_YEARS) == place)
-        distance = ibis.interval(years=abs(year_offset))
+    for place, month_count in enumerate(_MONTHS):
+        drawn_events = events.filter(((events.drawn + place) % len(_MONTHS)).isin(_DRAWN_PLACES))
+        distance = ibis.interval(months=abs(month_count))
         start_days = [drawn_events.start_first, drawn_events.start_last]
         first_day, last_day = (
-            (start_day + distance if year_offset > 0 else start_day - distance).cast("date")
+            (start_day + distance if month_count > 0 else start_day - distance).cast("date")
             for start_day in start_days
         )
         moved_events.append(
             drawn_events.mutate(
-                low=first_day, high=last_day, number=ibis.literal(year_offset, "int64")
+                low=first_day, high=last_day, number=ibis.literal(month_count, "int64")
             )
         )
     all_moved = ibis.union(*moved_events).select(
         *(*PAIR, "low", "high", "number", "start_last"), thing="object", proof="statements"
     )
-    event_states = all_moved.join(knowledge.states, PAIR).join(knowledge.shortcuts, PAIR)
+    event_states = all_moved.join(knowledge.states, PAIR)
     event_states = event_states.filter(
-        (event_states.first <= event_states.low) & (event_states.last >= event_states.high)
+        surely_within(event_states, event_states.low, event_states.high)
+        & (event_states.objects.length() > 0)
+        & ~event_states.objects.contains(event_states.thing)
     )
-    event_states = event_states.filter(~event_states.objects.contains(event_states.thing))
     return candidate(
         event_states,
         "offset",
-        wording="years",
+        wording="distance",
         items=array(event_states.subject, event_states.thing),
         as_of=event_states.high,
         number=event_states.number,
@@ -233,9 +243,7 @@ def _neighbours(knowledge: Knowledge, scope: Scope) -> ir.Table:
     )
     terms = terms.filter(terms.lasting & terms.next_lasting)
     in_scope = (terms.next_start_first >= scope.first) & (terms.next_start_last <= scope.last)
-    terms = terms.filter(in_scope & (terms.start_first >= scope.first)).join(
-        knowledge.shortcuts, PAIR
-    )
+    terms = terms.filter(in_scope & (terms.start_first >= scope.first))
     sides = (
         ("before", terms.object, terms.next_object),
         ("after", terms.next_object, terms.object),
@@ -257,13 +265,22 @@ def _neighbours(knowledge: Knowledge, scope: Scope) -> ir.Table:
     return ibis.union(*side_candidates)
 
 
-CHAIN = Family(_chains, {"chain": "On {day}, {path}?"})
-JOIN = Family(_joins, {"when": "{Ask 0 0} when {event 1 1 2}?"})
-OFFSET = Family(_offsets, {"years": "{Offset} {began 0 0 1}, {ask 0 0}?"})
+CHAIN = Family(_chains, {"chain": ("On {day}, {path}?", "{Path}, as of {day}?")})
+JOIN = Family(
+    _joins,
+    {"when": ("{Ask 0 0} when {event 1 1 2}?", "At the time when {event 1 1 2}, {ask 0 0}?")},
+)
+OFFSET = Family(
+    _offsets,
+    {"distance": ("{Offset} {began 0 0 1}, {ask 0 0}?", "{Ask 0 0} {offset} {event 0 0 1}?")},
+)
 NEIGHBOUR = Family(
     _neighbours,
     {
-        "before": "{Ask 0 0} directly before {name 1}?",
-        "after": "{Ask 0 0} directly after {name 1}?",
+        "before": (
+            "{Ask 0 0} directly before {name 1}?",
+            "Immediately before {name 1}, {ask 0 0}?",
+        ),
+        "after": ("{Ask 0 0} directly after {name 1}?", "Immediately after {name 1}, {ask 0 0}?"),
     },
 )

@@ -25,7 +25,9 @@ def write(release: Release) -> None:
     """`<split>.<easy or hard>.json.gzip`; questions in people's words as `human_<split>.…`.
 
     Targets are the answers' spans of the page, with `from` and `end` in its characters; of an
-    unanswerable question `['']`. `idx` is the row's id. `UserError`: pages without text.
+    unanswerable question `['']`. `idx` is the original's: page, property and a number within the
+    file (`/wiki/Ann_Lee#P54#0`); `id` is the row's, by which predictions are scored. `UserError`:
+    pages without text.
     """
     for config in release.configs(TimeQuestion, ParaphrasedQuestion):
         human_config = "paraphrase_of" in {level_column.name for level_column in config.columns}
@@ -39,6 +41,7 @@ def write(release: Release) -> None:
 
 
 def _records(rows: Iterator[Row], export_notes: Counter[str]) -> Iterator[Row]:
+    questions_of_page: Counter[str] = Counter()
     for row in rows:
         if not row["context"]:
             export_notes[_NO_TEXT] += 1
@@ -48,8 +51,15 @@ def _records(rows: Iterator[Row], export_notes: Counter[str]) -> Iterator[Row]:
             answer_start + len(page_text)
             for page_text, answer_start in zip(answer_texts, answer_starts, strict=True)
         ]
+        page_path = row["title"].replace(" ", "_")
+        # A relation of some classes of objects is its property in the original: `P54-club`.
+        property_id = row["relation"].partition("-")[0]
+        page_and_property = f"/wiki/{page_path}#{property_id}"
+        question_number = questions_of_page[page_and_property]
+        questions_of_page[page_and_property] += 1
         yield {
-            "idx": row["id"],
+            "idx": f"{page_and_property}#{question_number}",
+            "id": row["id"],
             "question": row["question"],
             "context": row["context"],
             "targets": answer_texts or [""],

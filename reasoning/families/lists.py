@@ -1,0 +1,252 @@
+"""Families of questions about windows and dates: count, set, ranking, when."""
+
+import ibis
+import ibis.expr.types as ir
+
+from factdrift.builders.core.tables import seeded_order
+from factdrift.reasoning.families.base import (
+    DAY,
+    MARGIN,
+    Family,
+    Scope,
+    array,
+    candidate,
+    event_starts,
+    seeded_number,
+)
+from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
+
+_WINDOWS = 8
+"""The number of windows of years that are drawn for a timeline."""
+# A list of more names is long to write and to compare.
+_LONGEST_SET = 5
+_RANKED = 3
+"""The number of objects that are put in order."""
+
+
+def _windows(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Return windows of years in which it is certain who held, with their holders.
+
+    In such a window as many objects held for a month as may have held for a day. Somebody holds on
+    its first day, no term begins long after all earlier ones have ended, and no term is as short as
+    an interim. Otherwise the source may lack a holder, or people may not count an interim holder.
+    """
+    terms = scope.with_phrase(knowledge.terms, "count")
+    year_range = scope.last.year - scope.first.year - 4
+    drawn_number = seeded_number(knowledge.seed, terms.subject, terms.relation)
+    terms = terms.mutate(drawn=drawn_number, place=ibis.range(_WINDOWS).unnest())
+    # A prime far from the numbers of years, so that the windows of a timeline differ.
+    drawn_window = terms.drawn + terms.place.cast("int64") * 101
+    first_year = scope.first.year + drawn_window % max(year_range, 1)
+    # Windows of four to fifteen years. Shorter ones mostly have a single holder.
+    last_year = ibis.least(
+        first_year + 3 + drawn_window // 7 % 12, ibis.literal(scope.last.year - 1)
+    )
+    terms = terms.mutate(
+        low=ibis.date(first_year.cast("int32"), ibis.literal(1), ibis.literal(1)),
+        high=ibis.date(last_year.cast("int32"), ibis.literal(12), ibis.literal(31)),
+    )
+    shortest_stay = ibis.least(terms.end_first, terms.high).delta(
+        ibis.greatest(terms.start_last, terms.low), unit="day"
+    )
+    terms = terms.mutate(
+        surely=shortest_stay >= MARGIN,
+        maybe=(terms.start_first <= (terms.high + DAY).cast("date"))
+        & (terms.end_last >= (terms.low - DAY).cast("date")),
+    )
+    window = [*PAIR, "low", "high"]
+    all_before = ibis.window(group_by=window, order_by=["start_first", "object"], rows=(None, -1))
+    covered_until = ibis.greatest(terms.end_first.max().over(all_before), terms.low).fill_null(
+        terms.low
+    )
+    terms = terms.mutate(hole=terms.start_last.delta(covered_until, unit="day") > INTERIM)
+    start_order = ibis.window(group_by=window, order_by=["start_first", "start_last", "object"])
+    held_terms = terms.filter(terms.maybe)
+    next_start = held_terms.start_first.lead().over(start_order)
+    held_terms = held_terms.mutate(
+        nth=ibis.row_number().over(start_order),
+        follows=(next_start > held_terms.start_last).fill_null(True),
+    )
+    windows = held_terms.group_by(window).agg(
+        sure=held_terms.object.nunique(where=held_terms.surely),
+        most=held_terms.object.nunique(),
+        terms=held_terms.count(),
+        whole=(held_terms.lasting & ~held_terms.hole).all()
+        & (held_terms.start_last <= held_terms.low).any(),
+        ordered=held_terms.follows.all(),
+        reached=held_terms.end_first.max(),
+        statements=held_terms.statements.collect(),
+        # Objects in the order in which they began: texts sort as their numbers do.
+        ranked=(held_terms.nth.cast("string").lpad(4, "0") + " " + held_terms.object)
+        .collect()
+        .sort(),
+        changed=held_terms.start_last.max(),
+    )  # fmt: skip
+    windows = windows.filter(windows.whole & (windows.reached >= windows.high))
+    windows = windows.filter((windows.sure == windows.most) & (windows.most > 1))
+    return windows.mutate(statements=windows.statements.flatten())
+
+
+def _counts(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Ask for the number of holders in windows where it is certain."""
+    windows = _windows(knowledge, scope)
+    return candidate(
+        windows,
+        "count",
+        wording="window",
+        items=array(windows.subject),
+        since=windows.low,
+        as_of=windows.high,
+        answer=windows.most.cast("string"),
+        statements=windows.statements,
+        changed=windows.changed,
+    )
+
+
+def _sets(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Ask for all holders in such windows, in the order in which they began."""
+    windows = scope.with_phrase(_windows(knowledge, scope), "ask")
+    # Who held twice would stand twice in the list.
+    windows = windows.filter(
+        windows.ordered & (windows.most <= _LONGEST_SET) & (windows.terms == windows.most)
+    )
+    return candidate(
+        windows,
+        "set",
+        wording="window",
+        items=array(windows.subject),
+        since=windows.low,
+        as_of=windows.high,
+        answers=windows.ranked.map(lambda entry: entry.substr(5)),
+        statements=windows.statements,
+        changed=windows.changed,
+    )
+
+
+def _rankings(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Ask for the order of three objects of a timeline, whose starts are a margin apart.
+
+    The three follow one another in a drawn order, in which the question names them.
+    """
+    terms = scope.with_phrase(event_starts(knowledge, scope), "ask")
+    drawn_order = ibis.window(
+        group_by=PAIR,
+        order_by=[seeded_order(knowledge.seed + 3, terms.subject, terms.object), "object"],
+    )
+    columns = ("object", "start_first", "start_last", "statements")
+    object_triples = terms.select(
+        *PAIR,
+        **{
+            f"{column}_{place}": terms[column].lead(place).over(drawn_order)
+            for column in columns
+            for place in range(_RANKED)
+        },
+    )
+    object_triples = object_triples.filter(object_triples[f"object_{_RANKED - 1}"].notnull())
+    ordered_triples = []
+    for first, second, third in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)):
+        in_order = object_triples.filter(
+            (
+                object_triples[f"start_first_{second}"].delta(
+                    object_triples[f"start_last_{first}"], unit="day"
+                )
+                >= MARGIN
+            )
+            & (
+                object_triples[f"start_first_{third}"].delta(
+                    object_triples[f"start_last_{second}"], unit="day"
+                )
+                >= MARGIN
+            )
+        )
+        ordered_triples.append(
+            in_order.mutate(
+                answers=array(*(in_order[f"object_{place}"] for place in (first, second, third)))
+            )
+        )
+    ranked_triples = ibis.union(*ordered_triples)
+    return candidate(
+        ranked_triples,
+        "ranking",
+        wording="three",
+        items=array(
+            ranked_triples.subject, *(ranked_triples[f"object_{place}"] for place in range(_RANKED))
+        ),
+        as_of=ibis.greatest(*(ranked_triples[f"start_last_{place}"] for place in range(_RANKED))),
+        answers=ranked_triples.answers,
+        statements=ranked_triples.statements_0.concat(ranked_triples.statements_1).concat(
+            ranked_triples.statements_2
+        ),
+        changed=ibis.greatest(*(ranked_triples[f"start_last_{place}"] for place in range(_RANKED))),
+    )
+
+
+def _dates(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Ask when a term began, at the precision that its source has: a day, a month or a year."""
+    terms = scope.with_phrase(event_starts(knowledge, scope), "did")
+    first, last = terms.start_first, terms.start_last
+    month_end = (first.truncate("M") + ibis.interval(months=1) - DAY).cast("date")
+    is_year = (
+        (first.year() == last.year())
+        & (first.strftime("%m-%d") == "01-01")
+        & (last.strftime("%m-%d") == "12-31")
+    )
+    precision = ibis.cases(
+        (first == last, "day"),
+        ((first.day() == 1) & (last == month_end), "month"),
+        (is_year, "year"),
+        else_="range",
+    )
+    terms = terms.mutate(precision=precision)
+    return candidate(
+        terms,
+        "when",
+        wording=terms.precision,
+        items=array(terms.subject, terms.object),
+        since=terms.start_first,
+        as_of=terms.start_last,
+        changed=terms.start_last,
+    )
+
+
+COUNT = Family(
+    _counts,
+    {
+        "window": (
+            "{Count 0 0} at any point from {months}?",
+            "From {months}, {count 0 0} at one time or another?",
+        )
+    },
+)
+SET = Family(
+    _sets,
+    {
+        "window": (
+            "{Ask 0 0} at any point from {months}? Name all in the order in which they began.",
+            "From {months}, {ask 0 0}? List all of them, the first to begin first.",
+        )
+    },
+)
+RANKING = Family(
+    _rankings,
+    {
+        "three": (
+            "Put {name 1}, {name 2} and {name 3} in order of time: "
+            "{ask 0 0} first, second and third?",
+            "{Ask 0 0} first, second and third: {name 1}, {name 2} and {name 3}? "
+            "Name them in that order.",
+        )
+    },
+)
+WHEN = Family(
+    _dates,
+    {
+        "day": ("On which day {did 0 0 1}?", "{Event 0 0 1}. On which day was that?"),
+        "month": (
+            "In which month and year {did 0 0 1}?",
+            "{Event 0 0 1}. In which month and year was that?",
+        ),
+        "year": ("In which year {did 0 0 1}?", "{Event 0 0 1}. In which year was that?"),
+        "range": ("When {did 0 0 1}?", "{Event 0 0 1}. When was that?"),
+    },
+)

@@ -1,0 +1,134 @@
+"""Names of people, clubs and places that do not exist, for the renamed twins of rows.
+
+A name is made of syllables that are drawn for the item's id, so that an item has the same name in
+every row. No word of a name but its common noun (`Rovers`, `Party`) stands in the dump.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from factdrift.builders.core.hashing import seeded_index
+from factdrift.builders.facts.relations import NamedKind, RelationWording
+from factdrift.builders.rows import Entity, Segment
+
+_ONSETS = (
+    *("b", "br", "d", "dr", "f", "g", "gr", "h", "j", "k", "kr", "l", "m", "n", "p", "pl"),
+    *("r", "s", "sk", "t", "tr", "v", "w", "z"),
+)
+_VOWELS = ("a", "e", "i", "o", "u", "ei", "ou")
+_CODAS = ("l", "m", "n", "r", "s", "th", "x", "nd", "rk", "lt", "v", "sk", "mb", "rn")
+# First names end in a vowel, so that they are no part of a last name.
+_FIRST_ENDINGS = ("a", "e", "i", "o", "u", "ia", "eo")
+_COMMON_NOUNS: Mapping[NamedKind, tuple[str, ...]] = {
+    "team": ("Rovers", "United", "Athletic", "Wanderers", "Rangers"),
+    "party": ("Party", "Alliance", "Movement", "Union"),
+    "organization": ("Group", "Institute", "Society", "Works", "Trust"),
+}
+_OFFICES = ("Warden", "Steward", "Provost", "Marshal", "Reeve", "Castellan")
+_HUMAN = "Q5"
+# A party has a chair as other organizations do, and an owner is a person or a state or a company.
+_MOST_TELLING: tuple[NamedKind, ...] = (
+    *("person", "office", "team", "party", "place", "organization"),
+)
+# Two syllables give some half a million words; a release that needs more gets longer ones.
+_SYLLABLES = 2
+_TRIES_A_LENGTH = 4
+
+
+def kinds_of_items(
+    entities: Mapping[str, Entity],
+    segments: Iterable[Segment],
+    phrases: Mapping[str, RelationWording],
+) -> dict[str, NamedKind]:
+    """Return what each item is: a human by its class, else by the relations that it stands in."""
+    kinds_by_item: dict[str, set[NamedKind]] = defaultdict(set)
+    for segment in segments:
+        wording = phrases[segment.relation]
+        kinds_by_item[segment.subject].add(wording.subject_is)
+        kinds_by_item[segment.object].add(wording.object_is)
+    kinds: dict[str, NamedKind] = {}
+    for item_id, entity in entities.items():
+        if _HUMAN in entity.classes:
+            kinds[item_id] = "person"
+            continue
+        item_kinds = kinds_by_item[item_id]
+        kinds[item_id] = next((kind for kind in _MOST_TELLING if kind in item_kinds), "thing")
+    return kinds
+
+
+def invent_names(
+    kinds: Mapping[str, NamedKind], seed: int, words_in_use: Callable[[Collection[str]], set[str]]
+) -> dict[str, str]:
+    """Return a name for each item.
+
+    `kinds` says what each item is. `words_in_use` tells which of some words, in small letters, are
+    words of names in the dump.
+    """
+    names: dict[str, str] = {}
+    taken_words: set[str] = set()
+    waiting_ids = sorted(kinds)
+    try_number = 0
+    while waiting_ids:
+        drawn_words = {item_id: _drawn_word(seed, item_id, try_number) for item_id in waiting_ids}
+        first_names = {
+            item_id: _drawn_first_name(seed, item_id, try_number)
+            for item_id in waiting_ids
+            if kinds[item_id] == "person"
+        }
+        all_words = {
+            new_word.lower() for new_word in (*drawn_words.values(), *first_names.values())
+        }
+        used_words = words_in_use(all_words)
+        still_waiting = []
+        for item_id in waiting_ids:
+            new_word = drawn_words[item_id].lower()
+            first_name = first_names.get(item_id, "")
+            if (
+                new_word in taken_words
+                or new_word in used_words
+                or first_name.lower() in used_words
+            ):
+                still_waiting.append(item_id)
+                continue
+            taken_words.add(new_word)
+            names[item_id] = _whole_name(
+                kinds[item_id], drawn_words[item_id], first_name, seed, item_id
+            )
+        waiting_ids, try_number = still_waiting, try_number + 1
+    return names
+
+
+def _whole_name(kind: NamedKind, word: str, first_name: str, seed: int, item_id: str) -> str:
+    if kind == "person":
+        return f"{first_name} {word}"
+    if kind == "office":
+        return f"{_pick(_OFFICES, seed, item_id, 'office')} of {word}"
+    if kind in _COMMON_NOUNS:
+        return f"{word} {_pick(_COMMON_NOUNS[kind], seed, item_id, 'noun')}"
+    return word
+
+
+def _drawn_word(seed: int, item_id: str, try_number: int) -> str:
+    """Return a word that begins with a capital: `Dravouth`."""
+    syllable_count = _SYLLABLES + try_number // _TRIES_A_LENGTH
+    syllables = "".join(
+        _pick(_ONSETS, seed, item_id, try_number, "onset", place)
+        + _pick(_VOWELS, seed, item_id, try_number, "vowel", place)
+        for place in range(syllable_count)
+    )
+    return (syllables + _pick(_CODAS, seed, item_id, try_number, "coda")).capitalize()
+
+
+def _drawn_first_name(seed: int, item_id: str, try_number: int) -> str:
+    """Return a first name: `Koria`."""
+    parts = [
+        _pick(_ONSETS, seed, item_id, try_number, "first onset"),
+        _pick(_VOWELS, seed, item_id, try_number, "first vowel"),
+        _pick(_ONSETS, seed, item_id, try_number, "second onset"),
+        _pick(_FIRST_ENDINGS, seed, item_id, try_number, "ending"),
+    ]
+    return "".join(parts).capitalize()
+
+
+def _pick(parts: tuple[str, ...], *drawn_for: object) -> str:
+    return parts[seeded_index(len(parts), *drawn_for)]
