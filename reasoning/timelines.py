@@ -39,7 +39,6 @@ class Timeline(NamedTuple):
         by_start = [segment.object for segment in segments]
         # Of objects that came back, the last time counts.
         newest_first = list(dict.fromkeys(reversed(by_start)))
-        segment_days = {segment: _days(segment) for segment in segments}
         mention_counts = Counter(
             item_id
             for segment in table
@@ -51,7 +50,7 @@ class Timeline(NamedTuple):
             "first": by_start[:1],
             "newest": newest_first[:1],
             "before newest": newest_first[1:2],
-            "longest": _extreme_objects(segment_days, max(segment_days.values())),
+            "longest": self.longest_of(newest_first),
             "most lines": [
                 object_id for object_id, count in mention_counts.items() if count == most_mentions
             ],
@@ -64,6 +63,13 @@ class Timeline(NamedTuple):
                 year_distances, min(year_distances.values())
             )
         return {name: objects for name, objects in guessed_objects.items() if objects}
+
+    def longest_of(self, object_ids: Collection[str]) -> list[str]:
+        """Return those of some objects that held longest."""
+        segment_days = {
+            segment: _days(segment) for segment in self.segments if segment.object in object_ids
+        }
+        return _extreme_objects(segment_days, max(segment_days.values(), default=0))
 
 
 def _extreme_objects(measures: Mapping[Segment, int], extreme: int) -> list[str]:

@@ -223,7 +223,13 @@ class Writer:
         )
         shared_letters = [_shared_letters(text, choice_texts) for text in choice_texts]
         guessed_choices["odd letters"] = _extremes(choices, shared_letters, min(shared_letters))
-        guessed_choices["first choice"] = [choices[0]]
+        for place, choice in enumerate(choices):
+            guessed_choices[f"place {place}"] = [choice]
+        if answer_kind(row) == "item" and row.wording != "longer":
+            longest_ids = timeline.longest_of({choice[0] for choice in choices})
+            guessed_choices["longest held"] = [
+                choice for choice in choices if choice[0] in longest_ids
+            ]
         ranked_choices = self._ranked(row, timeline, choices)
         for place, choice in enumerate(ranked_choices):
             guessed_choices[f"rank {place}"] = [choice]
