@@ -1,5 +1,6 @@
 """Write rows from candidates: the question, its choices, its facts in words, and its twin."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
@@ -33,6 +34,8 @@ _NUMBER_SHARE, _ITEM_SHARE = 1 / 4, 1 / 30
 _LISTED_DAYS = 31
 _VERSIONS = 6
 """The number of draws of choices that are tried for a row."""
+# It matches `Minister for Women, Gender Equality and Youth`, but not `Brandt`.
+_PARTS_OF_LISTS = re.compile(r", | and ")
 T = TypeVar("T")
 
 
@@ -137,6 +140,10 @@ class Writer:
             for accepted_name in self.names.accepted_names(row.answers):
                 if normalize_or_keep(accepted_name) in question_form:
                     return "answer_in_question"
+        if row.family in _LISTS and any(
+            _PARTS_OF_LISTS.search(self.names.name(item_id)) for item_id in row.answers
+        ):
+            return "comma_in_name"
         if self.names.may_mean_others(row.items, row.answers):
             return REASON
         if self._names_coincide(row, facts):
