@@ -33,10 +33,10 @@ class Timeline(NamedTuple):
 
         `near_day` is the day that the question names, if any, and `table` are the facts before it.
         """
-        segments = [segment for segment in self.segments if segment.object not in named]
-        if not segments:
+        open_segments = [segment for segment in self.segments if segment.object not in named]
+        if not open_segments:
             return {}
-        by_start = [segment.object for segment in segments]
+        by_start = [segment.object for segment in open_segments]
         # Of objects that came back, the last time counts.
         newest_first = list(dict.fromkeys(reversed(by_start)))
         mention_counts = Counter(
@@ -57,7 +57,7 @@ class Timeline(NamedTuple):
         }
         if near_day is not None:
             year_distances = {
-                segment: abs(_start(segment).year - near_day.year) for segment in segments
+                segment: abs(_start(segment).year - near_day.year) for segment in open_segments
             }
             guessed_objects["nearest year"] = _extreme_objects(
                 year_distances, min(year_distances.values())
