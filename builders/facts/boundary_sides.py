@@ -39,10 +39,11 @@ _TOKEN = re.compile(r"[A-Za-z]\.(?:[A-Za-z]\.)+|[^\W_]+(?:[-'’.][^\W_]+)*|[^\w
 _MARKS = frozenset(',;:()–—"“”')
 """Marks that part clauses."""
 _LOOSE = re.compile(
-    r"\b(?:by|before|after|prior to|as (?:early|late) as|class of)\s+(?:the |early |late |mid-?)*$",
+    r"\b(?:by|before|after|prior to|as (?:early|late) as|class of|by the \w+ of)\s+"
+    r"(?:the |early |late |mid-?)*$",
     re.I,
 )
-"""Words before a date that make it no boundary: `by 2003`, `after late 2003`, `class of 2003`."""
+"""Words before a date that make it no boundary: `by 2003`, `by the end of 2003`."""
 _STUDY = re.compile(r"\b(?:from|at|of)\s+(?:(?:the|a|an)\s+)?$", re.I)
 """Words between a degree and the place of study: `from the `."""
 _HONORARY = re.compile(r"\b(?:honorary|honoris)\b", re.I)
@@ -51,7 +52,7 @@ _BRACKET = re.compile(r"\([^()]*\)")
 """A remark in brackets: `(1994)`, `(retired in 2003)`."""
 _DIRECTIONS = re.compile(r"\b(?:from|to|into|with|for|by)\b")
 """Words between an event and a name that say whether it comes or goes: `from`, `to`."""
-_PLACES = re.compile(r"\b(?:as|at|in|of|for|by)\b")
+_PLACES = re.compile(r"\b(?:as|at|in|of|for|by|with)\b")
 """Words between a successor and what he holds: `succeeded Ann as `."""
 _FOUNDED = frozenset(
     "founded founding established establishing formed forming launched created creating built "
@@ -63,6 +64,8 @@ _ADJECTIVE = re.compile(
     re.I,
 )
 """Words before a participle that belongs to a noun: `the reconstructed`, `of enclosed`."""
+_OWNED = re.compile(r"['’]s?\s+$")
+"""Words before what happened to somebody else: `after Ann Lee's `."""
 _WHEN = re.compile(r"\s*,?\s*when\b")
 """What happens at a date may follow it: `until 1966 , when`."""
 _AGREED = re.compile(rf"\b(?:{'|'.join(word_set(_WORDS['agreed']))})\b[^.;]{{0,50}}$", re.I)
@@ -186,9 +189,10 @@ def _events_pattern() -> tuple[re.Pattern[str], dict[str, EventKind]]:
     kinds: dict[str, EventKind] = {}
     for word in word_set(_WORDS["degrees"]):
         kinds[word.lower()] = "degree"
+    begins, ends = _WORDS["begins"], _WORDS["ends"]
     lists: Sequence[tuple[EventKind, str, str]] = (
-        ("begins", _WORDS["begins"]["verbs"], _WORDS["begins"]["words"]),
-        ("ends", _WORDS["ends"]["verbs"], _WORDS["ends"]["words"]),
+        ("begins", begins["verbs"], begins["words"] + begins["nouns"]),
+        ("ends", ends["verbs"], ends["words"] + ends["nouns"]),
         ("replaces", _WORDS["replaces"], ""),
         ("hands_on", _WORDS["hands_on"], ""),
     )
@@ -203,6 +207,12 @@ def _events_pattern() -> tuple[re.Pattern[str], dict[str, EventKind]]:
             kinds[word.lower()] = kind
     alternatives = "|".join(map(re.escape, sorted(kinds, key=lambda word: (-len(word), word))))
     return re.compile(rf"(?<![\w-])(?:{alternatives})(?![\w-])", re.I), kinds
+
+
+@cache
+def _nouns() -> frozenset[str]:
+    """The nouns among the words of events, which articles stand before: `his death`."""
+    return word_set(_WORDS["begins"]["nouns"]) | word_set(_WORDS["ends"]["nouns"])
 
 
 @cache
@@ -262,12 +272,15 @@ class _Sentence:
 
     def _find_events(self) -> list[_Event]:
         pattern, kinds = _events_pattern()
+        nouns = _nouns()
         events: list[_Event] = []
         for match in pattern.finditer(self.text):
             word = match[0].lower()
             kind = kinds[word]
-            if kind == "degree" or not (
-                self._is_part_of_name(match.start()) or self._is_left_side(match)
+            if (
+                kind == "degree"
+                or word in nouns
+                or not (self._is_part_of_name(match.start()) or self._is_left_side(match))
             ):
                 clause = self.clause(match.start())
                 events.append(_Event(match.start(), match.end(), kind, word, clause))
@@ -451,10 +464,13 @@ class _Sentence:
             return None
         if self._is_left_behind(event):
             return "end"
-        if self.name[1] <= event.start and self._names_nobody(event, start):
+        is_later = self.name[1] <= event.start and not _OWNED.search(self._lead(event.start))
+        if is_later and self._names_nobody(event, start):
             return self._side_without_name(event, start)
         if name_event is None or name_event == event or is_parted:
             return None
+        if is_leading and name_event.start < start:
+            return None  # what follows the date has no part in what was told before it
         if self._is_taken_back(name_event) or self._has_date_of_its_own(name_event, start):
             return None
         return self._polarity(name_event)
@@ -516,7 +532,7 @@ class _Sentence:
         before = self._lead(event.start).rstrip().lower()
         is_by = _BY_SOMEBODY.match(self.text, event.end)
         is_auxiliary = _AUXILIARY.search(before)
-        return event.word.endswith("ed") and bool(is_by or is_auxiliary)
+        return event.word.endswith(("ed", "n")) and bool(is_by or is_auxiliary)
 
     def _polarity(self, event: _Event) -> Side | None:
         """The side that an event states of the name, by where the name stands beside it."""
@@ -528,7 +544,7 @@ class _Sentence:
         if event.kind == "replaces":
             return self._side_of_replaced(event, between, is_after)
         if event.kind == "hands_on":
-            return "start" if last_direction in ("to", "with") else "end"
+            return "start" if last_direction in ("to", "with", "into") else "end"
         if event.kind == "degree":
             return self._side_of_degree(event)
         if event.kind == "neutral":
@@ -546,8 +562,9 @@ class _Sentence:
         if not is_after:
             return "end" if is_passive else "start"
         if prepositions:
-            is_successor = (prepositions[-1] == "by") == is_passive
-            return "start" if is_successor else "end"
+            if prepositions[-1] == "with":
+                return "start"
+            return "start" if (prepositions[-1] == "by") == is_passive else "end"
         return "start" if is_passive else "end"
 
     def _side_of_degree(self, event: _Event) -> Side | None:
