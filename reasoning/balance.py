@@ -66,22 +66,22 @@ class Balance:
         """Return whether no guess would win too much with this row."""
         return all(self._admits(name, guess) for name, guess in guesses.items())
 
-    def _admits(self, name: str, guess: Guess | Label) -> bool:
-        slack = max(_SLACK_ROWS, _SLACK_SHARE * self._rows[name])
-        if isinstance(guess, Label):
-            label_count = self._labels[name][guess.answer] + 1
-            return label_count - guess.most * (self._rows[name] + 1) <= slack
-        gain = guess.hit - guess.chance
-        return gain <= 0 or self._excess[name] + gain <= slack
+    def _admits(self, name: str, single_guess: Guess | Label) -> bool:
+        row_slack = max(_SLACK_ROWS, _SLACK_SHARE * self._rows[name])
+        if isinstance(single_guess, Label):
+            label_count = self._labels[name][single_guess.answer] + 1
+            return label_count - single_guess.most * (self._rows[name] + 1) <= row_slack
+        guess_gain = single_guess.hit - single_guess.chance
+        return guess_gain <= 0 or self._excess[name] + guess_gain <= row_slack
 
     def add(self, guesses: Guesses) -> None:
         """Count a row that is admitted."""
-        for name, guess in guesses.items():
-            self._rows[name] += 1
-            if isinstance(guess, Label):
-                self._labels[name][guess.answer] += 1
+        for guess_name, single_guess in guesses.items():
+            self._rows[guess_name] += 1
+            if isinstance(single_guess, Label):
+                self._labels[guess_name][single_guess.answer] += 1
             else:
-                self._excess[name] += guess.hit - guess.chance
+                self._excess[guess_name] += single_guess.hit - single_guess.chance
 
 
 class Draw(NamedTuple, Generic[Row]):

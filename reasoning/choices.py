@@ -73,17 +73,17 @@ def _near_numbers(row: QuestionCandidate, object_count: int, seed: object) -> li
     if not possible_firsts:
         return []
     lowest_number = possible_firsts[seeded_index(len(possible_firsts), seed, row.id, "number")]
-    numbers = range(lowest_number, lowest_number + _WRONG_CHOICES + 1)
-    return [str(number) for number in numbers if number != right_number]
+    offered_numbers = range(lowest_number, lowest_number + _WRONG_CHOICES + 1)
+    return [str(number) for number in offered_numbers if number != right_number]
 
 
 def _other_lengths(row: QuestionCandidate, timeline: Timeline) -> list[Choice]:
     """Return the full years of the other terms, each once."""
     other_lengths: dict[Choice, None] = {}
     for segment in timeline.segments:
-        years = full_years(segment)
-        if years and str(years) != row.answer:
-            other_lengths[str(years)] = None
+        year_count = full_years(segment)
+        if year_count and str(year_count) != row.answer:
+            other_lengths[str(year_count)] = None
     return list(other_lengths)
 
 
@@ -91,8 +91,12 @@ def full_years(segment: Segment) -> int | None:
     """Return the full years that a term surely lasted, or None where its dates do not tell."""
     if segment.start_last is None or segment.end_first is None or segment.end_open:
         return None
-    start, end = segment.start_last, segment.end_first + timedelta(days=1)
-    return end.year - start.year - ((end.month, end.day) < (start.month, start.day))
+    start_day, end_day = segment.start_last, segment.end_first + timedelta(days=1)
+    return (
+        end_day.year
+        - start_day.year
+        - ((end_day.month, end_day.day) < (start_day.month, start_day.day))
+    )
 
 
 def _other_dates(row: QuestionCandidate, timeline: Timeline) -> list[Choice]:
@@ -104,9 +108,9 @@ def _other_dates(row: QuestionCandidate, timeline: Timeline) -> list[Choice]:
     for segment in timeline.segments:
         if segment.object in row.items or segment.start_first is None:
             continue
-        text = _start_text(segment, row.wording)
-        if text and text != right_date:
-            other_dates[text] = None
+        start_text = _start_text(segment, row.wording)
+        if start_text and start_text != right_date:
+            other_dates[start_text] = None
     return list(other_dates)
 
 
@@ -115,8 +119,8 @@ def _start_text(segment: Segment, precision: str) -> str | None:
     first, last = segment.start_first, segment.start_last
     if first is None or last is None:
         return None
-    texts = {format_date(day, _FORMS[precision]) for day in (first, last)}
-    return texts.pop() if len(texts) == 1 else None
+    date_texts = {format_date(day, _FORMS[precision]) for day in (first, last)}
+    return date_texts.pop() if len(date_texts) == 1 else None
 
 
 def date_text(row: QuestionCandidate) -> str:
@@ -141,13 +145,17 @@ def _other_runs(row: QuestionCandidate, timeline: Timeline, seed: object) -> lis
     possible_places = []
     for earlier_first in (first_place - 1, first_place):
         for earlier_last in (last_place - 1, last_place):
-            inside = earlier_first >= 0 and earlier_last + 1 < len(timeline_objects)
-            if inside and earlier_first + 1 < earlier_last:
+            is_inside = earlier_first >= 0 and earlier_last + 1 < len(timeline_objects)
+            if is_inside and earlier_first + 1 < earlier_last:
                 possible_places.append((earlier_first, earlier_last))
     if not possible_places:
         return []
-    low, high = possible_places[seeded_index(len(possible_places), seed, row.id, "list")]
+    low_place, high_place = possible_places[
+        seeded_index(len(possible_places), seed, row.id, "list")
+    ]
     object_runs = [
-        timeline_objects[start : end + 1] for start in (low, low + 1) for end in (high, high + 1)
+        timeline_objects[start : end + 1]
+        for start in (low_place, low_place + 1)
+        for end in (high_place, high_place + 1)
     ]
     return [run for run in object_runs if run != row.answers]

@@ -43,17 +43,17 @@ def kinds_of_items(
     """Return what each item is: a human by its class, else by the relations that it stands in."""
     kinds_by_item: dict[str, set[NamedKind]] = defaultdict(set)
     for segment in segments:
-        wording = phrases[segment.relation]
-        kinds_by_item[segment.subject].add(wording.subject_is)
-        kinds_by_item[segment.object].add(wording.object_is)
-    kinds: dict[str, NamedKind] = {}
+        relation_wording = phrases[segment.relation]
+        kinds_by_item[segment.subject].add(relation_wording.subject_is)
+        kinds_by_item[segment.object].add(relation_wording.object_is)
+    kind_by_item: dict[str, NamedKind] = {}
     for item_id, entity in entities.items():
         if _HUMAN in entity.classes:
-            kinds[item_id] = "person"
+            kind_by_item[item_id] = "person"
             continue
         item_kinds = kinds_by_item[item_id]
-        kinds[item_id] = next((kind for kind in _MOST_TELLING if kind in item_kinds), "thing")
-    return kinds
+        kind_by_item[item_id] = next((kind for kind in _MOST_TELLING if kind in item_kinds), "thing")
+    return kind_by_item
 
 
 def invent_names(
@@ -111,23 +111,23 @@ def _whole_name(kind: NamedKind, word: str, first_name: str, seed: int, item_id:
 def _drawn_word(seed: int, item_id: str, try_number: int) -> str:
     """Return a word that begins with a capital: `Dravouth`."""
     syllable_count = _SYLLABLES + try_number // _TRIES_A_LENGTH
-    syllables = "".join(
+    joined_syllables = "".join(
         _pick(_ONSETS, seed, item_id, try_number, "onset", place)
         + _pick(_VOWELS, seed, item_id, try_number, "vowel", place)
         for place in range(syllable_count)
     )
-    return (syllables + _pick(_CODAS, seed, item_id, try_number, "coda")).capitalize()
+    return (joined_syllables + _pick(_CODAS, seed, item_id, try_number, "coda")).capitalize()
 
 
 def _drawn_first_name(seed: int, item_id: str, try_number: int) -> str:
     """Return a first name: `Koria`."""
-    parts = [
+    name_parts = [
         _pick(_ONSETS, seed, item_id, try_number, "first onset"),
         _pick(_VOWELS, seed, item_id, try_number, "first vowel"),
         _pick(_ONSETS, seed, item_id, try_number, "second onset"),
         _pick(_FIRST_ENDINGS, seed, item_id, try_number, "ending"),
     ]
-    return "".join(parts).capitalize()
+    return "".join(name_parts).capitalize()
 
 
 def _pick(parts: tuple[str, ...], *drawn_for: object) -> str:

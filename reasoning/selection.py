@@ -29,16 +29,18 @@ def draw_pool(table: ir.Table, entities: ir.Table, seed: int, per_family: int) -
         entities.select(known="id", sitelinks="sitelinks"), [("subject", "known")]
     ).drop("known")
     sitelinks = table.sitelinks.fill_null(0)
-    band = sum(((sitelinks >= least).cast("int64") for least in _BANDS), ibis.literal(0, "int64"))
+    popularity_band = sum(
+        ((sitelinks >= least).cast("int64") for least in _BANDS), ibis.literal(0, "int64")
+    )
     table = table.mutate(
-        band=band, kind=table.answer.fill_null(""), drawn=seeded_order(seed, table.id)
+        band=popularity_band, kind=table.answer.fill_null(""), drawn=seeded_order(seed, table.id)
     )
     # The same question may be reached in two ways.
     table = first_rows(table, ["id"], ["drawn"], 1)
     table = _numbered(table, [*_GROUP, "subject"], ["drawn"], "nth")
     table = table.filter(table.nth < _PER_SUBJECT)
-    cell = [*_GROUP, "path", "band", "wording", "kind"]
-    table = _numbered(table, cell, ["nth", "drawn"], "round")
+    turn_columns = [*_GROUP, "path", "band", "wording", "kind"]
+    table = _numbered(table, turn_columns, ["nth", "drawn"], "round")
     table = _numbered(table, _GROUP, ["round", "drawn"], "turn")
     table = table.filter(table.turn < _POOL * per_family)
     return table.drop("sitelinks", "band", "kind", "drawn", "nth", "round")

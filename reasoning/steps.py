@@ -227,10 +227,10 @@ class ReasoningRows(Step):
                     yield writer.offer(draft)
 
         per_family = self.candidates.per_family
-        drawn = draw_balanced(offers(), per_family)
-        if len(drawn.admitted) < per_family:
-            dropped_rows += map(guessable, drawn.refused)
-        return DrawnRows(drawn.admitted, dropped_rows)
+        drawn_rows = draw_balanced(offers(), per_family)
+        if len(drawn_rows.admitted) < per_family:
+            dropped_rows += map(guessable, drawn_rows.refused)
+        return DrawnRows(drawn_rows.admitted, dropped_rows)
 
 
 def _words_in_use(

@@ -33,13 +33,12 @@ class Timeline(NamedTuple):
 
         `near_day` is the day that the question names, if any, and `table` are the facts before it.
         """
-        segments = [segment for segment in self.segments if segment.object not in named]
-        if not segments:
+        open_segments = [segment for segment in self.segments if segment.object not in named]
+        if not open_segments:
             return {}
-        by_start = [segment.object for segment in segments]
+        by_start = [segment.object for segment in open_segments]
         # Of objects that came back, the last time counts.
         newest_first = list(dict.fromkeys(reversed(by_start)))
-        segment_days = {segment: _days(segment) for segment in segments}
         mention_counts = Counter(
             item_id
             for segment in table
@@ -51,19 +50,26 @@ class Timeline(NamedTuple):
             "first": by_start[:1],
             "newest": newest_first[:1],
             "before newest": newest_first[1:2],
-            "longest": _extreme_objects(segment_days, max(segment_days.values())),
+            "longest": self.longest_of(newest_first),
             "most lines": [
                 object_id for object_id, count in mention_counts.items() if count == most_mentions
             ],
         }
         if near_day is not None:
             year_distances = {
-                segment: abs(_start(segment).year - near_day.year) for segment in segments
+                segment: abs(_start(segment).year - near_day.year) for segment in open_segments
             }
             guessed_objects["nearest year"] = _extreme_objects(
                 year_distances, min(year_distances.values())
             )
         return {name: objects for name, objects in guessed_objects.items() if objects}
+
+    def longest_of(self, object_ids: Collection[str]) -> list[str]:
+        """Return those of some objects that held longest."""
+        segment_days = {
+            segment: _days(segment) for segment in self.segments if segment.object in object_ids
+        }
+        return _extreme_objects(segment_days, max(segment_days.values(), default=0))
 
 
 def _extreme_objects(measures: Mapping[Segment, int], extreme: int) -> list[str]:

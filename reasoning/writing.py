@@ -1,5 +1,6 @@
 """Write rows from candidates: the question, its choices, its facts in words, and its twin."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
@@ -33,6 +34,8 @@ _NUMBER_SHARE, _ITEM_SHARE = 1 / 4, 1 / 30
 _LISTED_DAYS = 31
 _VERSIONS = 6
 """The number of draws of choices that are tried for a row."""
+# It matches `Minister for Women, Gender Equality and Youth`, but not `Brandt`.
+_PARTS_OF_LISTS = re.compile(r", | and ")
 T = TypeVar("T")
 
 
@@ -84,23 +87,25 @@ class Writer:
         """Return the question of a candidate, or a drop that says why it is not asked."""
         template_texts = FAMILIES[row.family].texts[row.wording]
         variant = seeded_index(len(template_texts), self.seed, row.id, "wording")
-        text = self.names.question(template_texts[variant], row)
-        facts = self._facts(row)
-        drop_reason = self._drop_reason(row, text, facts)
+        question_text = self.names.question(template_texts[variant], row)
+        needed_facts = self._facts(row)
+        drop_reason = self._drop_reason(row, question_text, needed_facts)
         if drop_reason:
-            return _drop(row, drop_reason, text)
-        timeline = self.timelines[row.holder, row.relation]
-        table = self._table(row, facts, timeline)
-        named = () if row.family in (*_LISTS, "when") else row.items
-        unnamed = [object_id for object_id in timeline.objects if object_id not in named]
+            return _drop(row, drop_reason, question_text)
+        answer_timeline = self.timelines[row.holder, row.relation]
+        table = self._table(row, needed_facts, answer_timeline)
+        named_items = () if row.family in (*_LISTS, "when") else row.items
+        unnamed_objects = [
+            object_id for object_id in answer_timeline.objects if object_id not in named_items
+        ]
         return Draft(
             row=row,
             variant=variant,
             answer=_answer(row),
-            facts=facts,
+            facts=needed_facts,
             table=table,
-            shortcuts=_shortcuts(row, timeline),
-            table_size=len(unnamed),
+            shortcuts=_shortcuts(row, answer_timeline),
+            table_size=len(unnamed_objects),
         )
 
     def offer(self, draft: Draft) -> Offer[Draft]:
@@ -110,21 +115,23 @@ class Writer:
     def _versions(self, draft: Draft) -> Iterator[tuple[Draft, Guesses]]:
         """Yield a draft with choices that are drawn in several ways; without, where it has none."""
         row = draft.row
-        timeline = self.timelines[row.holder, row.relation]
-        wrong_objects = self._distinct_objects(draft, timeline)
-        for version in range(_VERSIONS):
-            wrong_texts = wrong_choices(row, timeline, wrong_objects, (self.seed, version))
+        answer_timeline = self.timelines[row.holder, row.relation]
+        wrong_objects = self._distinct_objects(draft, answer_timeline)
+        for version_number in range(_VERSIONS):
+            wrong_texts = wrong_choices(
+                row, answer_timeline, wrong_objects, (self.seed, version_number)
+            )
             if not wrong_texts:
-                if version == 0:
+                if version_number == 0:
                     yield draft, {}
                 return
-            choices = sorted(
+            drawn_choices = sorted(
                 [draft.answer, *wrong_texts],
-                key=lambda choice: seeded_hash(self.seed, version, row.id, choice),
+                key=lambda choice: seeded_hash(self.seed, version_number, row.id, choice),
             )
             yield (
-                draft._replace(choices=tuple(choices)),
-                self._choice_guesses(row, timeline, choices),
+                draft._replace(choices=tuple(drawn_choices)),
+                self._choice_guesses(row, answer_timeline, drawn_choices),
             )
 
     def _drop_reason(
@@ -137,6 +144,10 @@ class Writer:
             for accepted_name in self.names.accepted_names(row.answers):
                 if normalize_or_keep(accepted_name) in question_form:
                     return "answer_in_question"
+        if row.family in _LISTS and any(
+            _PARTS_OF_LISTS.search(self.names.name(item_id)) for item_id in row.answers
+        ):
+            return "comma_in_name"
         if self.names.may_mean_others(row.items, row.answers):
             return REASON
         if self._names_coincide(row, facts):
@@ -153,15 +164,15 @@ class Writer:
         row = draft.row
         used_forms = _normalized(self.names.accepted_names(row.answers)) if row.answers else set()
         in_table = {fact.object for fact in draft.table}
-        distinct: list[str] = []
+        distinct_ids: list[str] = []
         for object_id in timeline.objects:
             name_form = normalize_or_keep(self.names.name(object_id))
             if object_id in row.answers or object_id not in in_table:
                 continue
             if name_form not in used_forms:
                 used_forms.add(name_form)
-                distinct.append(object_id)
-        return distinct
+                distinct_ids.append(object_id)
+        return distinct_ids
 
     def _guesses(self, draft: Draft) -> Guesses:
         """Return how often each guess is right that looks at the table alone."""
@@ -183,17 +194,17 @@ class Writer:
         if asked_kind == "date":
             right_ids = {row.items[1]}
             guessed_objects = answer_timeline.guesses((), None, draft.table)
-            chance = 1 / len(answer_timeline.objects)
+            object_chance = 1 / len(answer_timeline.objects)
             return {
-                guess_name: Guess(_share(guessed_items, right_ids), chance)
+                guess_name: Guess(_share(guessed_items, right_ids), object_chance)
                 for guess_name, guessed_items in guessed_objects.items()
             }
         # Of the families that ask for a single object only chains name a day.
         near_day = row.as_of if row.family == "chain" else None
         guessed_objects = answer_timeline.guesses(row.items, near_day, draft.table)
-        chance = len(right_ids) / max(draft.table_size, 1)
+        object_chance = len(right_ids) / max(draft.table_size, 1)
         guesses: dict[str, Guess | Label] = {
-            guess_name: Guess(_share(guessed_items, right_ids), chance)
+            guess_name: Guess(_share(guessed_items, right_ids), object_chance)
             for guess_name, guessed_items in guessed_objects.items()
         }
         # The same guesses of somebody who forgets what the question names.
@@ -223,7 +234,13 @@ class Writer:
         )
         shared_letters = [_shared_letters(text, choice_texts) for text in choice_texts]
         guessed_choices["odd letters"] = _extremes(choices, shared_letters, min(shared_letters))
-        guessed_choices["first choice"] = [choices[0]]
+        for place, choice in enumerate(choices):
+            guessed_choices[f"place {place}"] = [choice]
+        if answer_kind(row) == "item" and row.wording != "longer":
+            longest_ids = timeline.longest_of({choice[0] for choice in choices})
+            guessed_choices["longest held"] = [
+                choice for choice in choices if choice[0] in longest_ids
+            ]
         ranked_choices = self._ranked(row, timeline, choices)
         for place, choice in enumerate(ranked_choices):
             guessed_choices[f"rank {place}"] = [choice]
@@ -524,17 +541,17 @@ def _date_targets(row: QuestionCandidate) -> tuple[str, ...]:
     return merge_targets(date_forms)
 
 
-def _day_forms(day: date) -> list[str]:
-    weekday_form = format_date(day, "day_of_week")  # `Thursday, May 5, 2005`
-    return [format_date(day), weekday_form.partition(", ")[2], day.isoformat()]
+def _day_forms(named_day: date) -> list[str]:
+    weekday_form = format_date(named_day, "day_of_week")  # `Thursday, May 5, 2005`
+    return [format_date(named_day), weekday_form.partition(", ")[2], named_day.isoformat()]
 
 
 def _form(segment: Segment, precision: str) -> str:
     """Return the start of a segment as a choice of this precision."""
-    day = segment.start_first or segment.start_last
-    if day is None or precision not in ("day", "month", "year"):
+    start_day = segment.start_first or segment.start_last
+    if start_day is None or precision not in ("day", "month", "year"):
         return ""
-    return format_date(day, precision)
+    return format_date(start_day, precision)
 
 
 def _share(guessed: Iterable[object], right: set[T]) -> float:
@@ -549,9 +566,9 @@ def _extremes(choices: Sequence[Choice], values: Sequence[float], extreme: float
 
 def _shared_letters(text: str, texts: Sequence[str]) -> float:
     """Return how many pairs of letters a text shares with the others, by its length."""
-    pairs = {text[place : place + 2].lower() for place in range(len(text) - 1)}
+    letter_pairs = {text[place : place + 2].lower() for place in range(len(text) - 1)}
     other_texts = " ".join(other.lower() for other in texts if other != text)
-    return sum(pair in other_texts for pair in pairs) / max(len(pairs), 1)
+    return sum(pair in other_texts for pair in letter_pairs) / max(len(letter_pairs), 1)
 
 
 def _normalized(names: Iterable[str]) -> set[str]:
@@ -560,8 +577,12 @@ def _normalized(names: Iterable[str]) -> set[str]:
 
 def guessable(offer: Offer[Draft]) -> Dropped:
     """Return the drop of a question by which a guess would win."""
-    row = offer.versions[0][0].row
-    return _drop(row, "guessable", " ".join(row.answers) or row.answer or row.wording)
+    refused_row = offer.versions[0][0].row
+    return _drop(
+        refused_row,
+        "guessable",
+        " ".join(refused_row.answers) or refused_row.answer or refused_row.wording,
+    )
 
 
 def _drop(row: QuestionCandidate, reason: str, detail: str) -> Dropped:

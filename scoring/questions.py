@@ -68,7 +68,8 @@ class ReleaseQuestions:
     Its columns: `row` (its number), `config`, `split`, `id`, `prompt_hash`; lists of names,
     normalised: `targets`, `previous`, `later`, `neutral`; `raw_targets` and `choices` as they
     stand; `alone` (whether a row is only asked with its choices), `day` (the last one asked about),
-    `subject`, `history`, `question` (what it is a variant of), `evidence`, `period`, `known` (how
+    `subject`, `history`, `question` (what it is a variant of), `twin` (the id of its twin),
+    `evidence`, `period`, `known` (how
     well its subject is). The view `histories` has `history`, `day` and `targets` of the rows of all
     configs. The table `subjects` numbers the subjects, in as many `bundles` at most
     (see `scoring.intervals`). `relations`: names of relations by id.
@@ -260,6 +261,7 @@ def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
         "subject": column_sql(roles.subject),
         "history": joined_sql(roles.history),
         "question": column_sql(roles.group or "id"),
+        "twin": column_sql(roles.twin) if roles.twin else "NULL::VARCHAR",
         "evidence": column_sql(roles.evidence) if roles.evidence else "NULL::VARCHAR",
         "period": f"{column_sql(roles.period)}::VARCHAR" if roles.period else "NULL::VARCHAR",
         "known": first_sql([column_sql(name) for name in roles.popularity], "BIGINT"),

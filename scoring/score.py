@@ -28,6 +28,7 @@ from factdrift.scoring.intervals import SCALE, Floats, bundle_weights, mean_inte
 from factdrift.scoring.knowledge import KnowledgeStop, find_knowledge_stop
 from factdrift.scoring.metrics import GUESSED, METRICS, VERDICTS, judge_answers, repeated_words
 from factdrift.scoring.questions import ReleaseQuestions, read_questions, single_row
+from factdrift.scoring.twins import TwinDifference, twin_rows_differences
 
 SUMMARY, ROWS = "scores.json", "rows.parquet"
 EXAMPLES = 25
@@ -118,6 +119,11 @@ class Scores:
         return knowledge and KnowledgeStop(**knowledge)
 
     @cached_property
+    def twins(self) -> tuple[TwinDifference, ...]:
+        """The differences of rows from their twins; scores of older versions have none."""
+        return tuple(TwinDifference(**line) for line in self.summary.get("twins", ()))
+
+    @cached_property
     def whole(self) -> str | None:
         """The config that stands for all: together, or the only one."""
         config_names = {mean.config for mean in self.table}
@@ -166,6 +172,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
         metrics = _metrics(questions)
         draw_weights = bundle_weights(questions.bundles, _SEED)
         mean_table = tuple(_table(questions, metrics, draw_weights))
+        twin_differences = list(twin_rows_differences(questions))
         knowledge_stop = find_knowledge_stop(questions, draw_weights)
         repeated_answer = repeated_words(questions)
         if repeated_answer:
@@ -190,6 +197,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
                 "repeated": repeated_answer and repeated_answer._asdict(),
                 "knowledge": knowledge_stop and knowledge_stop._asdict(),
                 "examples": list(_examples(questions)),
+                "twins": [difference._asdict() for difference in twin_differences],
                 "table": [mean._asdict() for mean in mean_table],
             }
             _write(scores_folder, score_summary, questions, metrics)

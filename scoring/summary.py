@@ -24,6 +24,14 @@ def summary_lines(scores: Scores) -> Iterator[str]:
             "accuracy is of choosing: chance, the shortest text and the answers of before are what "
             "the same choices give without knowledge"
         )
+    for twin in scores.twins:
+        if twin.metric != "f1":
+            yield (
+                f"{twin.config}: {100 * twin.mean:.1f} of {twin.n:,} rows, and "
+                f"{100 * twin.twin_mean:.1f} of their twins in {twin.twins} ({twin.metric}): "
+                f"{100 * twin.difference:+.1f} [{100 * twin.low:.1f}, {100 * twin.high:.1f}] "
+                "by the real names"
+            )
     if stop := scores.stop:
         yield (
             f"knows what changed until {stop.last_known} ({stop.low} to {stop.high}), "

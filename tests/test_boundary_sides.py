@@ -8,20 +8,22 @@ from factdrift.builders.text.en.tense import verb_forms
 from tests.tables import read_table
 
 
-@pytest.mark.parametrize(("sentence", "starts", "ends"), read_table("boundary_sides"))
-def test_a_date_states_a_boundary_on_its_side(sentence: str, starts: str, ends: str) -> None:
+@pytest.mark.parametrize(("sentence", "start_texts", "end_texts"), read_table("boundary_sides"))
+def test_a_date_states_a_boundary_on_its_side(
+    sentence: str, start_texts: str, end_texts: str
+) -> None:
     text = sentence.replace("[", "").replace("]", "")
     name = sentence.index("["), sentence.index("]") - 1
-    sided = sided_dates(text, dates_in(text), name)
+    stated_sides = sided_dates(text, dates_in(text), name)
 
     def written(mentions: tuple[DateMention, ...]) -> str:
         return " ".join(text[mention.start : mention.end] for mention in mentions)
 
-    assert (written(sided.starts), written(sided.ends)) == (starts, ends)
+    assert (written(stated_sides.starts), written(stated_sides.ends)) == (start_texts, end_texts)
 
 
 @pytest.mark.parametrize(
-    ("text", "starts", "ends"),
+    ("text", "start_count", "end_count"),
     [
         ("He left in 2009.", 0, 1),
         ("He came to the club in 2003.", 1, 0),
@@ -30,27 +32,27 @@ def test_a_date_states_a_boundary_on_its_side(sentence: str, starts: str, ends: 
     ],
 )
 def test_a_sentence_beside_the_name_counts_where_it_names_nobody(
-    text: str, starts: int, ends: int
+    text: str, start_count: int, end_count: int
 ) -> None:
-    sided = sided_dates(text, dates_in(text), None)
-    assert (len(sided.starts), len(sided.ends)) == (starts, ends)
+    stated_sides = sided_dates(text, dates_in(text), None)
+    assert (len(stated_sides.starts), len(stated_sides.ends)) == (start_count, end_count)
 
 
 def test_a_moment_is_no_boundary() -> None:
     text = "She won the Japan Prize in 1994."
-    sided = sided_dates(text, dates_in(text), (12, 23))
-    assert (sided.starts, sided.ends, len(sided.moments)) == ((), (), 1)
+    stated_sides = sided_dates(text, dates_in(text), (12, 23))
+    assert (stated_sides.starts, stated_sides.ends, len(stated_sides.moments)) == ((), (), 1)
 
 
 def test_dates_are_counted_from_the_paragraph() -> None:
     paragraph = "He sang. He joined Leeds in 2003."
-    sided = sided_dates(paragraph[9:], dates_in(paragraph), (10, 15), 9)
-    assert len(sided.starts) == 1
+    stated_sides = sided_dates(paragraph[9:], dates_in(paragraph), (10, 15), 9)
+    assert len(stated_sides.starts) == 1
     assert sided_dates("", TextDates((), ()), None).starts == ()
 
 
 @pytest.mark.parametrize(
-    ("base", "forms"),
+    ("base_form", "other_forms"),
     [
         ("join", "joins joined joining"),
         ("leave", "leaves left leaving"),
@@ -60,5 +62,5 @@ def test_dates_are_counted_from_the_paragraph() -> None:
         ("transfer", "transfers transferred transferring"),
     ],
 )
-def test_the_forms_of_a_verb(base: str, forms: str) -> None:
-    assert " ".join(verb_forms(base)) == forms
+def test_the_forms_of_a_verb(base_form: str, other_forms: str) -> None:
+    assert " ".join(verb_forms(base_form)) == other_forms

@@ -66,6 +66,9 @@ HELD: dict[str, str] = {
     ),
     "has at most 4 MB, and a log of": "test_limits.py::test_what_is_over_a_limit_is_told",
     "not as 21,600 at most": "test_core_http.py::test_retry_after",
+    "at most a quarter (`context_too_short`)": (
+        "test_timeqa_questions.py::test_answers_are_cut_out_of_the_page"
+    ),
     "asks for up to four questions": "test_documented_limits.py::test_the_prompt_asks_for_four",
     "first ten answers are useless": "test_questions_server.py::test_the_first_answers_end_a_run",
     "A passage is six lines": "test_wmt_passages.py::test_chunks_of_six",

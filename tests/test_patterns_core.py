@@ -33,6 +33,7 @@ SEARCHED = [
 MATCHED = [
     # module, pattern, a text that it matches from beginning to end, a text that it does not
     ("core.dates", "_PERIOD_FORM", "2021Q3", "2021Q5"),
+    ("core.records", "_MARKS", b"\xef\xbb\xbf", b"\xef"),
     ("core.records", "_DAY", "2020.01.05", "2020-01/05"),
     ("core.records", "_INTEGER", "12.0", "1e3"),
     ("core.dates", "_PERIOD_FORM", "2021M07", "2021M7"),

@@ -99,6 +99,7 @@ EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (sides._PLACES.search, "Ann Lee as", "Ann Lee"),
     (sides._ADJECTIVE.search, "the newly ", "he was "),
     (sides._OWNED.search, "after Ann's ", "after his "),
+    (sides._ANY_WORD.search, "in Leeds", "2003"),
     (sides._WHEN.match, " , when he left", " , where he left"),
     (sides._AGREED.search, "a contract running until ", "he stayed until "),
     (sides._NOT_ELECTED.search, "he was not ", "he was "),

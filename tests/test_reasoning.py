@@ -1,6 +1,7 @@
 """`temporal-reasoning`: every question against a walk over days, its caps, its words."""
 
 import random
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from datetime import date, timedelta
@@ -14,11 +15,13 @@ import pytest
 
 from factdrift.builders import rows
 from factdrift.builders.core.engine import engine
-from factdrift.builders.facts.relations import PHRASES, RelationWording
+from factdrift.builders.facts.relations import PHRASES, NamedKind, RelationWording
 from factdrift.builders.release.manifest import load_manifest
+from factdrift.reasoning import names, writing
 from factdrift.reasoning.balance import Guess, Label, Offer, draw_balanced
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
+from factdrift.reasoning.invented import invent_names
 from factdrift.reasoning.links import link_timelines
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate
@@ -290,6 +293,33 @@ def test_wording(case: tuple[str, ...]) -> None:
     row_values |= {"items": items.split(), "relations": relations.split()}
     row = QuestionCandidate(**EMPTY | AT | row_values)
     assert NAMES.question(FAMILIES[family].texts[wording][int(variant)], row) == text
+
+
+@pytest.mark.parametrize(
+    ("pattern", "accepted", "refused"),
+    [
+        (names._TWO_STOPS, "Reds F.C.. In", "and so on..."),
+        (writing._PARTS_OF_LISTS, "Minister for Women, Gender Equality and Youth", "Brandt"),
+    ],
+)
+def test_searched_patterns(pattern: re.Pattern[str], accepted: str, refused: str) -> None:
+    assert pattern.search(accepted)
+    assert not pattern.search(refused)
+
+
+def words_in_use(words: Collection[str]) -> set[str]:
+    """Half of all words stand in the dump."""
+    return {word for word in words if len(word) % 2}
+
+
+def test_invented_names_are_of_a_kind_and_of_nobody() -> None:
+    kinds: dict[str, NamedKind] = {"Q1": "person", "Q2": "team", "Q3": "office", "Q4": "thing"}
+    kinds |= {f"Q{number}": "place" for number in range(5, 300)}
+    invented = invent_names(kinds, 3, words_in_use)
+    assert invented == invent_names(dict(reversed(kinds.items())), 3, words_in_use)
+    assert len(set(invented.values())) == len(kinds)
+    assert len(invented["Q1"].split()) == 2 and " of " in invented["Q3"]
+    assert all(not words_in_use([invented[item.id]]) for item in named_items(200)[4:])
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,8 @@ def test_lines_have_numbers_and_no_mark(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes(b"\xef\xbb\xbfone\n\n  \r\nfour\nfive")
     assert list(numbered_lines(path, 9, "")) == [(1, b"one"), (4, b"four"), (5, b"five")]
+    path.write_bytes(b"one\n\xef\xbb\xbf\xef\xbb\xbftwo\n\x1a\0\n\xef\xbb\xbf\nfive\x1a")
+    assert list(numbered_lines(path, 9, "")) == [(1, b"one"), (2, b"two"), (5, b"five")]
     for text, words in [("one\n" * 3 + "x" * 10, ":4: a line of more than 9"), ("x" * 10, ":1:")]:
         path.write_text(text)
         with pytest.raises(UserError, match=words):

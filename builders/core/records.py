@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """What some editors write before UTF-8; it is no part of the text."""
+# one mark or several, where files were joined twice
+_MARKS = re.compile(rb"(?:\xef\xbb\xbf)++")
 _PIECE = 1 << 20
 """Bytes that are read at a time: large enough that calls cost nothing, small in memory."""
 _HEAD = 256
@@ -290,6 +292,16 @@ def without_mark(first_bytes: bytes, path: Path) -> bytes:
     return first_bytes.removeprefix(BYTE_ORDER_MARK)
 
 
+def unmarked_line(line: bytes) -> bytes:
+    """A line without what editors and tools leave at the ends of a file.
+
+    Files that were joined have byte order marks inside, and DOS ends a text with Ctrl-Z or zeros.
+    """
+    if marks := _MARKS.match(line):
+        line = line[marks.end() :]
+    return line.rstrip(b"\x1a\0") if line[-1:] in (b"\x1a", b"\0") else line
+
+
 def numbered_lines(path: Path, longest: int, hint: str) -> Iterator[tuple[int, bytes]]:
     """The lines of a text file that are not blank, with their numbers from 1.
 
@@ -305,12 +317,12 @@ def numbered_lines(path: Path, longest: int, hint: str) -> Iterator[tuple[int, b
             for file_line in full_lines:
                 line_number += 1
                 _check_length(file_line, longest, path, line_number)
-                if file_line.strip():
-                    yield line_number, file_line
+                if (bare_line := unmarked_line(file_line)).strip():
+                    yield line_number, bare_line
             # the rest has no line end yet: refuse it before the next piece makes it longer
             _check_length(line_rest, longest, path, line_number + 1)
-        if line_rest.strip():
-            yield line_number + 1, line_rest
+        if (bare_line := unmarked_line(line_rest)).strip():
+            yield line_number + 1, bare_line
 
 
 def _check_length(file_line: bytes, longest: int, path: Path, line_number: int) -> None:

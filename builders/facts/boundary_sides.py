@@ -66,6 +66,8 @@ _ADJECTIVE = re.compile(
 """Words before a participle that belongs to a noun: `the reconstructed`, `of enclosed`."""
 _OWNED = re.compile(r"['’]s?\s+$")
 """Words before what happened to somebody else: `after Ann Lee's `."""
+_ANY_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+"""A word that begins with a letter: `Leeds`."""
 _WHEN = re.compile(r"\s*,?\s*when\b")
 """What happens at a date may follow it: `until 1966 , when`."""
 _AGREED = re.compile(rf"\b(?:{'|'.join(word_set(_WORDS['agreed']))})\b[^.;]{{0,50}}$", re.I)
@@ -271,31 +273,32 @@ class _Sentence:
         return bisect_right(self.clause_starts, place) - 1
 
     def _find_events(self) -> list[_Event]:
-        pattern, kinds = _events_pattern()
-        nouns = _nouns()
-        events: list[_Event] = []
-        for match in pattern.finditer(self.text):
-            word = match[0].lower()
-            kind = kinds[word]
-            if (
-                kind == "degree"
-                or word in nouns
-                or not (self._is_part_of_name(match.start()) or self._is_left_side(match))
+        event_pattern, kind_by_word = _events_pattern()
+        told_events: list[_Event] = []
+        for word_match in event_pattern.finditer(self.text):
+            event_word = word_match[0].lower()
+            event_kind = kind_by_word[event_word]
+            if event_kind == "degree" or event_word in _nouns() or self._is_verb(word_match):
+                own_clause = self.clause(word_match.start())
+                told_events.append(_Event(*word_match.span(), event_kind, event_word, own_clause))
+        taken_places = {place for event in told_events for place in range(event.start, event.end)}
+        for word_match in _neutral_pattern().finditer(self.text):
+            verb_start = word_match.end() - len(word_match[0].split()[-1])
+            if taken_places.isdisjoint(range(*word_match.span())) and not _ADJECTIVE.search(
+                self._lead(verb_start)
             ):
-                clause = self.clause(match.start())
-                events.append(_Event(match.start(), match.end(), kind, word, clause))
-        taken_places = {place for event in events for place in range(event.start, event.end)}
-        for match in _neutral_pattern().finditer(self.text):
-            if not taken_places.intersection(range(match.start(), match.end())):
-                start = match.end() - len(match[0].split()[-1])
-                if _ADJECTIVE.search(self._lead(start)):
-                    continue
-                events.append(_Event(start, match.end(), "neutral", match[0], self.clause(start)))
+                own_clause = self.clause(verb_start)
+                told_events.append(
+                    _Event(verb_start, word_match.end(), "neutral", word_match[0], own_clause)
+                )
         # A word of the name itself is no event: `an International Master in 1988`.
         name_start, name_end = self.name or (0, 0)
         return sorted(
-            event for event in events if event.end <= name_start or name_end <= event.start
+            event for event in told_events if event.end <= name_start or name_end <= event.start
         )
+
+    def _is_verb(self, word_match: re.Match[str]) -> bool:
+        return not (self._is_part_of_name(word_match.start()) or self._is_left_side(word_match))
 
     def _is_part_of_name(self, place: int) -> bool:
         """Whether a word is no verb, but part of a name or before a noun: `the closed shop`."""
@@ -305,11 +308,10 @@ class _Sentence:
             return False
         return place != 0 and not _AFTER_MARK.search(self._lead(place))
 
-    def _is_left_side(self, match: re.Match[str]) -> bool:
+    def _is_left_side(self, word_match: re.Match[str]) -> bool:
         """Whether `left` is a side: `left wing`, `left-back`."""
-        return (
-            match[0].lower() == "left" and _SIDE_OF_FIELD.match(self.text, match.end()) is not None
-        )
+        is_side = _SIDE_OF_FIELD.match(self.text, word_match.end()) is not None
+        return word_match[0].lower() == "left" and is_side
 
     # --- Dates ----------------------------------------------------------------------------------
 
@@ -334,19 +336,20 @@ class _Sentence:
 
         The year of a film, `Alien (1979)`, states nothing.
         """
-        opening = self.whole_text.rfind("(", 0, start)
-        closing = self.whole_text.find(")", start)
-        if self.name is None or not 0 <= opening - self.name[1] <= _BESIDE:
+        bracket_start = self.whole_text.rfind("(", 0, start)
+        bracket_end = self.whole_text.find(")", start)
+        if self.name is None or not 0 <= bracket_start - self.name[1] <= _BESIDE:
             return frozenset()
-        remark = self.whole_text[opening + 1 : closing]
-        dates = TextDates((written,), ())
-        sided = sided_dates(remark, dates, None, self.offset + opening + 1)
-        sides: set[Side] = set()
-        if sided.starts:
-            sides.add("start")
-        if sided.ends:
-            sides.add("end")
-        return frozenset(sides)
+        bracket_text = self.whole_text[bracket_start + 1 : bracket_end]
+        remark_dates = sided_dates(
+            bracket_text, TextDates((written,), ()), None, self.offset + bracket_start + 1
+        )
+        bracket_sides: set[Side] = set()
+        if remark_dates.starts:
+            bracket_sides.add("start")
+        if remark_dates.ends:
+            bracket_sides.add("end")
+        return frozenset(bracket_sides)
 
     def is_moment(self, written: DateMention) -> bool:
         """Whether a date tells when something about the name was, on no side."""
@@ -377,9 +380,9 @@ class _Sentence:
             return frozenset()
         follows = _WHEN.match(self.text, end)
         if sides == {"end"} and follows and self.name and self.name[0] > end:
-            event = self._next_event(end)
-            side = self._polarity(event) if event else None
-            return frozenset((side,)) if side else frozenset()
+            next_event = _first_after(self.events, end)
+            event_side = self._polarity(next_event) if next_event else None
+            return frozenset((event_side,)) if event_side else frozenset()
         return sides
 
     def _is_life_of_name(self, written: DateMention, start: int) -> bool:
@@ -388,10 +391,10 @@ class _Sentence:
             return False
         for stretch in self.stretches:
             if stretch.start <= written.start and written.end <= stretch.end:
-                between = self.whole_text[self.name[1] : stretch.start - self.offset]
-                days = (stretch.last - stretch.first).days
+                text_between = self.whole_text[self.name[1] : stretch.start - self.offset]
+                day_count = (stretch.last - stretch.first).days
                 # Between the two no other text but the bracket; events tell that it is no list.
-                if _OPENING.fullmatch(between) and days > _LONG_LIFE and self.events:
+                if _OPENING.fullmatch(text_between) and day_count > _LONG_LIFE and self.events:
                     return True
         return False
 
@@ -402,76 +405,71 @@ class _Sentence:
         """Whether a date is no time of an event: `by 2003`, `the 1994 film`, `(1994)`."""
         if _LOOSE.search(self._lead(start)):
             return True
-        before = self._lead(start).rstrip()
-        following = _NEXT_WORD.match(self.text, end)
-        leading = _OWNER.search(before)
-        if following and leading:
-            return _DATED_NOUNS.isdisjoint(following[0].lower().split())
+        next_words = _NEXT_WORD.match(self.text, end)
+        if next_words and _OWNER.search(self._lead(start).rstrip()):
+            return _DATED_NOUNS.isdisjoint(next_words[0].lower().split())
         return False
 
     def _tells_relative(self, place: int) -> bool:
         """Whether the clause of a date is about a relative: `his father was mayor until 1990`."""
-        first = self.clause_starts[self.clause(place)]
-        lead = self.text[first:place].split()[:3]
-        if len(lead) < 2 or lead[0].lower() not in ("his", "her", "their", "whose"):
+        clause_start = self.clause_starts[self.clause(place)]
+        first_words = self.text[clause_start:place].split()[:3]
+        if len(first_words) < 2 or first_words[0].lower() not in ("his", "her", "their", "whose"):
             return False
-        return any(word.lower() in _RELATIVES for word in lead[1:])
+        return any(clause_word.lower() in _RELATIVES for clause_word in first_words[1:])
 
     # --- Events ---------------------------------------------------------------------------------
 
     def _governing(self, start: int, end: int, is_date: bool = False) -> _Event | None:
         """The event that governs a name or a date: in its clause, else in the one it belongs to."""
-        clause = self.clause(start)
-        own_events = [event for event in self.events if event.clause == clause]
-        before = [event for event in own_events if event.end <= start]
-        if before:
-            return before[-1]
-        after = [event for event in own_events if event.start >= end]
-        if after:
-            return after[0]
-        earlier = [event for event in self.events if event.end <= start]
-        later = [event for event in self.events if event.start >= end]
-        is_leading = not self.text[: self.clause_starts[clause]].strip(" ,;:()–—") or (
-            is_date and self._leads(start, end)
-        )
-        if is_leading:
-            return later[0] if later else None
-        return earlier[-1] if earlier else (later[0] if later else None)
+        own_clause = self.clause(start)
+        own_events = [event for event in self.events if event.clause == own_clause]
+        own_event = _last_before(own_events, start) or _first_after(own_events, end)
+        if own_event is not None:
+            return own_event
+        later_event = _first_after(self.events, end)
+        text_before = self.text[: self.clause_starts[own_clause]]
+        is_leading = not text_before.strip(" ,;:()–—") or (is_date and self._leads(start))
+        return later_event if is_leading else _last_before(self.events, start) or later_event
 
-    def _leads(self, start: int, end: int) -> bool:
-        """Whether a date opens its clause and is followed by a comma: `and in 2003 , he left`."""
-        first = self.clause_starts[self.clause(start)]
-        lead = self.text[first:start].strip().lower()
-        opens = _DATE_OPENING.fullmatch(lead)
-        joint = _AND.match(lead) or _ENDS_WITH_AND.search(self.text[:first])
-        return bool(opens and joint)
+    def _leads(self, date_start: int) -> bool:
+        """Whether a date opens a clause that goes on with the sentence: `and in 2003, he left`."""
+        clause_start = self.clause_starts[self.clause(date_start)]
+        clause_lead = self.text[clause_start:date_start].strip().lower()
+        is_joined = _AND.match(clause_lead) or _ENDS_WITH_AND.search(self.text[:clause_start])
+        return bool(_DATE_OPENING.fullmatch(clause_lead) and is_joined)
 
-    def _next_event(self, place: int) -> _Event | None:
-        return next((event for event in self.events if event.start >= place), None)
-
-    def _side_by_events(self, event: _Event | None, start: int, end: int) -> Side | None:
+    def _side_by_events(self, date_event: _Event | None, start: int, end: int) -> Side | None:
         """The side of a date that this event governs, or None where it states nothing."""
-        if event is None or self._is_taken_back(event):
+        if date_event is None or self._is_taken_back(date_event):
             return None
         if self.name is None:
-            return self._side_without_name(event, start)
-        name_event = self._governing(*self.name)
-        is_leading = event.start >= end
+            return self._side_without_name(date_event, start)
         is_parted = self._other_dates_between(start, end)
-        if name_event == event and not is_parted:
-            return self._polarity(event)
-        if event.kind == "neutral" and not is_leading:
+        name_event = self._governing(*self.name)
+        if name_event == date_event and not is_parted:
+            return self._polarity(date_event)
+        is_leading = date_event.start >= end
+        if date_event.kind == "neutral" and not is_leading:
             return None
-        if self._is_left_behind(event):
+        if self._is_left_behind(date_event):
             return "end"
-        is_later = self.name[1] <= event.start and not _OWNED.search(self._lead(event.start))
-        if is_later and self._names_nobody(event, start):
-            return self._side_without_name(event, start)
-        if name_event is None or name_event == event or is_parted:
-            return None
-        if is_leading and name_event.start < start:
-            return None  # what follows the date has no part in what was told before it
-        if self._is_taken_back(name_event) or self._has_date_of_its_own(name_event, start):
+        if self._goes_on_without_name(date_event, start):
+            return self._side_without_name(date_event, start)
+        if name_event is None or is_parted or (is_leading and name_event.start < start):
+            return None  # what follows a date has no part in what was told before it
+        return self._side_of_joined_clause(name_event, start)
+
+    def _goes_on_without_name(self, date_event: _Event, date_start: int) -> bool:
+        """Whether an event behind the name is told of it: `played for Leeds and left in 2003`."""
+        assert self.name
+        is_later = self.name[1] <= date_event.start
+        is_owned = _OWNED.search(self._lead(date_event.start))
+        return is_later and not is_owned and self._names_nobody(date_event, date_start)
+
+    def _side_of_joined_clause(self, name_event: _Event, date_start: int) -> Side | None:
+        """The side of a date in a clause that is joined with that of the name."""
+        if self._is_taken_back(name_event) or self._has_date_of_its_own(name_event, date_start):
             return None
         return self._polarity(name_event)
 
@@ -496,9 +494,9 @@ class _Sentence:
     def _other_dates_between(self, start: int, end: int) -> bool:
         """Whether another date stands between this one and the name."""
         assert self.name
-        left, right = (end, self.name[0]) if end <= self.name[0] else (self.name[1], start)
+        gap_start, gap_end = (end, self.name[0]) if end <= self.name[0] else (self.name[1], start)
         return any(
-            left <= written.start - self.offset < right
+            gap_start <= written.start - self.offset < gap_end
             for written in self.written
             if written.start - self.offset != start
         )
@@ -506,15 +504,20 @@ class _Sentence:
     def _is_left_behind(self, event: _Event) -> bool:
         """Whether the name stands before `before moving …`, which ends what it stands for."""
         assert self.name
-        before = self._lead(event.start).rstrip().lower()
-        joined = _LEFT_BEHIND.search(before)
-        return bool(joined) and self.name[1] <= joined.start()  # type: ignore[union-attr]
+        event_lead = self._lead(event.start).rstrip()
+        joining_words = _LEFT_BEHIND.search(event_lead.lower())
+        # The lead may begin behind the beginning of the text.
+        return (
+            joining_words is not None
+            and self.name[1]
+            <= (event.start - _REACH if event.start > _REACH else 0) + joining_words.start()
+        )
 
     def _names_nobody(self, event: _Event, start: int) -> bool:
         """Whether no name stands between an event and its date: `and left the club in 2003`."""
-        left, right = (event.end, start) if event.end <= start else (start, event.start)
-        words = re.findall(r"[^\W\d_][\w'’-]*", self.text[left:right])
-        return not any(word[0].isupper() and word not in MONTHS for word in words)
+        gap_start, gap_end = (event.end, start) if event.end <= start else (start, event.start)
+        gap_words = _ANY_WORD.findall(self.text[gap_start:gap_end])
+        return not any(gap_word[0].isupper() and gap_word not in MONTHS for gap_word in gap_words)
 
     def _side_without_name(self, event: _Event, start: int) -> Side | None:
         if not self._names_nobody(event, start):
@@ -529,43 +532,43 @@ class _Sentence:
 
     def _is_passive(self, event: _Event) -> bool:
         """Whether somebody is replaced or sold: `was replaced`, `succeeded by`."""
-        before = self._lead(event.start).rstrip().lower()
         is_by = _BY_SOMEBODY.match(self.text, event.end)
-        is_auxiliary = _AUXILIARY.search(before)
+        is_auxiliary = _AUXILIARY.search(self._lead(event.start).rstrip().lower())
         return event.word.endswith(("ed", "n")) and bool(is_by or is_auxiliary)
 
-    def _polarity(self, event: _Event) -> Side | None:
+    def _polarity(self, governing_event: _Event) -> Side | None:
         """The side that an event states of the name, by where the name stands beside it."""
         assert self.name
-        is_after = self.name[0] >= event.end
-        between = self.text[event.end : self.name[0]] if is_after else ""
-        directions = _DIRECTIONS.findall(between.lower())
-        last_direction = directions[-1] if directions else ""
-        if event.kind == "replaces":
-            return self._side_of_replaced(event, between, is_after)
-        if event.kind == "hands_on":
-            return "start" if last_direction in ("to", "with", "into") else "end"
-        if event.kind == "degree":
-            return self._side_of_degree(event)
-        if event.kind == "neutral":
-            return None
-        if event.kind == "begins":
-            if event.word in _FOUNDED and not is_after:
-                return None
-            is_origin = last_direction == "from" and "elect" not in event.word
-            return "end" if is_origin else "start"
-        return "start" if "for" in directions or "to" in directions else "end"
+        is_after = self.name[0] >= governing_event.end
+        text_between = self.text[governing_event.end : self.name[0]] if is_after else ""
+        directions = _DIRECTIONS.findall(text_between.lower())
+        match governing_event.kind:
+            case "replaces":
+                return self._side_of_replaced(governing_event, text_between, is_after)
+            case "hands_on":
+                is_receiver = bool(directions) and directions[-1] in ("to", "with", "into")
+                return "start" if is_receiver else "end"
+            case "degree":
+                return self._side_of_degree(governing_event)
+            case "begins":
+                return _side_of_beginning(governing_event.word, is_after, directions)
+            case "ends":
+                return "start" if "for" in directions or "to" in directions else "end"
+        return None
 
-    def _side_of_replaced(self, event: _Event, between: str, is_after: bool) -> Side | None:
-        is_passive = self._is_passive(event)
-        prepositions = _PLACES.findall(between.lower())
+    def _side_of_replaced(
+        self, governing_event: _Event, text_between: str, is_after: bool
+    ) -> Side | None:
+        """The side of who replaces (it begins) or of who is replaced (it ends)."""
+        is_passive = self._is_passive(governing_event)
         if not is_after:
             return "end" if is_passive else "start"
-        if prepositions:
-            if prepositions[-1] == "with":
-                return "start"
-            return "start" if (prepositions[-1] == "by") == is_passive else "end"
-        return "start" if is_passive else "end"
+        prepositions = _PLACES.findall(text_between.lower())
+        if not prepositions:
+            return "start" if is_passive else "end"
+        last_preposition = prepositions[-1]
+        is_successor = last_preposition == "with" or (last_preposition == "by") == is_passive
+        return "start" if is_successor else "end"
 
     def _side_of_degree(self, event: _Event) -> Side | None:
         """A degree ends a study at the place that it is from, an honorary one nothing."""
@@ -577,3 +580,24 @@ class _Sentence:
     def _lead(self, place: int) -> str:
         """The text before a place, as far back as a word may matter."""
         return self.text[max(0, place - _REACH) : place]
+
+
+def _side_of_beginning(event_word: str, is_after: bool, directions: Sequence[str]) -> Side | None:
+    """The side that a beginning states: who comes *from* somewhere has left it.
+
+    Whoever is elected from a place has not, and what is founded itself begins nothing else.
+    """
+    if event_word in _FOUNDED and not is_after:
+        return None
+    is_origin = bool(directions) and directions[-1] == "from" and "elect" not in event_word
+    return "end" if is_origin else "start"
+
+
+def _last_before(events: Sequence[_Event], text_place: int) -> _Event | None:
+    """The last of some events in the order of the text that ends before a place."""
+    return next((event for event in reversed(events) if event.end <= text_place), None)
+
+
+def _first_after(events: Sequence[_Event], text_place: int) -> _Event | None:
+    """The first of some events that begins at a place or later."""
+    return next((event for event in events if event.start >= text_place), None)

@@ -130,24 +130,20 @@ def _boundary_dates(
     written_dates, stretches = passage.dates if passage.dates.written else passage.nearby_dates
     if fact_start and fact_end:
         written_dates = _outside_shorter(written_dates, stretches, fact_start, fact_end)
+    starting_dates = ending_dates = written_dates
+    if sided is not None:
+        starting_dates, ending_dates = _dates_by_side(sided, fact_start, fact_end, written_dates)
     start_dates: tuple[DateMention, ...] | None = None
     end_dates: tuple[DateMention, ...] | None = None
-    starting, ending = _dates_by_side(sided, fact_start, fact_end) if sided else ((), ())
     if fact_start:
+        stated_starts = filter(lambda written: _states(written, fact_start), starting_dates)
         start_dates = tuple(
-            written
-            for written in written_dates
-            if _states(written, fact_start)
-            and not _ends_a_stretch(written, stretches)
-            and (sided is None or written in starting)
+            written for written in stated_starts if not _ends_a_stretch(written, stretches)
         )
     if fact_end:
+        stated_ends = filter(lambda written: _states(written, fact_end), ending_dates)
         end_dates = tuple(
-            written
-            for written in written_dates
-            if _states(written, fact_end)
-            and not _begins_a_stretch(written, stretches)
-            and (sided is None or written in ending)
+            written for written in stated_ends if not _begins_a_stretch(written, stretches)
         )
     elif is_open and fact_start:
         end_dates = _open_stretches(stretches, year_of(fact_start))
@@ -155,19 +151,26 @@ def _boundary_dates(
 
 
 def _dates_by_side(
-    sided: SidedDates, fact_start: DayInterval | None, fact_end: DayInterval | None
+    sided: SidedDates,
+    fact_start: DayInterval | None,
+    fact_end: DayInterval | None,
+    written_dates: Sequence[DateMention],
 ) -> tuple[tuple[DateMention, ...], tuple[DateMention, ...]]:
-    """The dates that may state the start, and the end, of a fact with these boundaries.
+    """Those of the written dates that may state a fact's start, and those that may state its end.
 
     Whatever happened in a unit of time that holds the whole fact states both, as of a prize.
     """
-    whole: list[DateMention] = []
+    whole_dates: list[DateMention] = []
     if fact_start and fact_end:
         for written in (*sided.starts, *sided.ends, *sided.moments):
             holds_fact = written.first <= fact_start[0] and fact_end[1] <= written.last
             if holds_fact or (fact_start == fact_end and may_mean_boundary([written], fact_start)):
-                whole.append(written)
-    return (*sided.starts, *whole), (*sided.ends, *whole)
+                whole_dates.append(written)
+    may_start = {*sided.starts, *whole_dates}
+    may_end = {*sided.ends, *whole_dates}
+    return tuple(filter(may_start.__contains__, written_dates)), tuple(
+        filter(may_end.__contains__, written_dates)
+    )
 
 
 def _outside_shorter(

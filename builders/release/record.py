@@ -66,6 +66,9 @@ def record(
             _follow(recipe_path, recipe, desk, replace(workspace, steps={}), options)
     desk.close()
     if record_options.prune and not desk.requests and not options.limit:
+        if not desk.used:
+            hint_text = "give another --build, or take its folder `questions-…` away"
+            raise UserError("no prompt was asked: the questions are made already", hint=hint_text)
         unused = recording.answers.keys() - desk.used
         for name in unused:
             del recording.answers[name]

@@ -108,7 +108,7 @@ def lowest_share(share: float | None, count: int) -> float | None:
         return None
     square = _QUANTILE**2 / count
     centre = share + square / 2
-    half_width = _QUANTILE * (share * (1 - share) / count + square / (4 * count)) ** 0.5
+    half_width: float = _QUANTILE * (share * (1 - share) / count + square / (4 * count)) ** 0.5
     return max(0.0, (centre - half_width) / (1 + square))
 
 

@@ -13,12 +13,12 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.limits import check_page_text
 from factdrift.builders.core.outside_tables import bounded_batches
 from factdrift.builders.core.records import (
-    BYTE_ORDER_MARK,
     BadValueError,
     decode_record,
     integer_value,
     plain_rows,
     text_value,
+    unmarked_line,
 )
 from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import Link, Page, Paragraph, ParagraphKind
@@ -75,7 +75,7 @@ def json_rows(json_lines: bytes, lines_before: int) -> Iterator[tuple[int, Any]]
     `lines_before` is the number of lines of the file before these. Empty lines are left out.
     """
     for line_number, line in enumerate(json_lines.split(b"\n"), lines_before + 1):
-        text = line.removeprefix(BYTE_ORDER_MARK) if line_number == 1 else line
+        text = unmarked_line(line)
         if not text.strip():
             continue
         try:

@@ -18,7 +18,13 @@ import msgspec
 from pybase64 import b64decode
 
 from factdrift.builders.core.limits import LONGEST_ARTICLE
-from factdrift.builders.core.records import BadValueError, day_value, decode_record, text_value
+from factdrift.builders.core.records import (
+    BYTE_ORDER_MARK,
+    BadValueError,
+    day_value,
+    decode_record,
+    text_value,
+)
 from factdrift.builders.rows import Article
 from factdrift.builders.text.sentences import split_sentences
 from factdrift.builders.wmt.archive import LineFormat
@@ -96,6 +102,8 @@ def read_fields(
     """
     if end > start and block_bytes[end - 1] == 13:
         end -= 1
+    if block_bytes.startswith(BYTE_ORDER_MARK, start, end):
+        start += len(BYTE_ORDER_MARK)  # archives that were joined have it inside
     if line_format == "jsonl":
         article_day, split_text, encoded = _json_record(block_bytes[start:end])
         day, digest = article_day.toordinal() - _EPOCH, sha256(encoded).digest()

@@ -272,7 +272,7 @@ JOIN = Family(
 )
 OFFSET = Family(
     _offsets,
-    {"distance": ("{Offset} {began 0 0 1}, {ask 0 0}?", "{Ask 0 0} {offset} {event 0 0 1}?")},
+    {"distance": ("{Offset} {began 0 0 1}, {ask 0 0}?", "{Ask 0 0} {offset} {began 0 0 1}?")},
 )
 NEIGHBOUR = Family(
     _neighbours,

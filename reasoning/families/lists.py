@@ -31,43 +31,45 @@ def _windows(knowledge: Knowledge, scope: Scope) -> ir.Table:
     its first day, no term begins long after all earlier ones have ended, and no term is as short as
     an interim. Otherwise the source may lack a holder, or people may not count an interim holder.
     """
-    terms = scope.with_phrase(knowledge.terms, "count")
+    office_terms = scope.with_phrase(knowledge.terms, "count")
     year_range = scope.last.year - scope.first.year - 4
-    drawn_number = seeded_number(knowledge.seed, terms.subject, terms.relation)
-    terms = terms.mutate(drawn=drawn_number, place=ibis.range(_WINDOWS).unnest())
+    drawn_number = seeded_number(knowledge.seed, office_terms.subject, office_terms.relation)
+    office_terms = office_terms.mutate(drawn=drawn_number, place=ibis.range(_WINDOWS).unnest())
     # A prime far from the numbers of years, so that the windows of a timeline differ.
-    drawn_window = terms.drawn + terms.place.cast("int64") * 101
+    drawn_window = office_terms.drawn + office_terms.place.cast("int64") * 101
     first_year = scope.first.year + drawn_window % max(year_range, 1)
     # Windows of four to fifteen years. Shorter ones mostly have a single holder.
     last_year = ibis.least(
         first_year + 3 + drawn_window // 7 % 12, ibis.literal(scope.last.year - 1)
     )
-    terms = terms.mutate(
+    office_terms = office_terms.mutate(
         low=ibis.date(first_year.cast("int32"), ibis.literal(1), ibis.literal(1)),
         high=ibis.date(last_year.cast("int32"), ibis.literal(12), ibis.literal(31)),
     )
-    shortest_stay = ibis.least(terms.end_first, terms.high).delta(
-        ibis.greatest(terms.start_last, terms.low), unit="day"
+    shortest_stay = ibis.least(office_terms.end_first, office_terms.high).delta(
+        ibis.greatest(office_terms.start_last, office_terms.low), unit="day"
     )
-    terms = terms.mutate(
+    office_terms = office_terms.mutate(
         surely=shortest_stay >= MARGIN,
-        maybe=(terms.start_first <= (terms.high + DAY).cast("date"))
-        & (terms.end_last >= (terms.low - DAY).cast("date")),
+        maybe=(office_terms.start_first <= (office_terms.high + DAY).cast("date"))
+        & (office_terms.end_last >= (office_terms.low - DAY).cast("date")),
     )
     window = [*PAIR, "low", "high"]
     all_before = ibis.window(group_by=window, order_by=["start_first", "object"], rows=(None, -1))
-    covered_until = ibis.greatest(terms.end_first.max().over(all_before), terms.low).fill_null(
-        terms.low
+    covered_until = ibis.greatest(
+        office_terms.end_first.max().over(all_before), office_terms.low
+    ).fill_null(office_terms.low)
+    office_terms = office_terms.mutate(
+        hole=office_terms.start_last.delta(covered_until, unit="day") > INTERIM
     )
-    terms = terms.mutate(hole=terms.start_last.delta(covered_until, unit="day") > INTERIM)
     start_order = ibis.window(group_by=window, order_by=["start_first", "start_last", "object"])
-    held_terms = terms.filter(terms.maybe)
+    held_terms = office_terms.filter(office_terms.maybe)
     next_start = held_terms.start_first.lead().over(start_order)
     held_terms = held_terms.mutate(
         nth=ibis.row_number().over(start_order),
         follows=(next_start > held_terms.start_last).fill_null(True),
     )
-    windows = held_terms.group_by(window).agg(
+    certain_windows = held_terms.group_by(window).agg(
         sure=held_terms.object.nunique(where=held_terms.surely),
         most=held_terms.object.nunique(),
         terms=held_terms.count(),
@@ -82,44 +84,50 @@ def _windows(knowledge: Knowledge, scope: Scope) -> ir.Table:
         .sort(),
         changed=held_terms.start_last.max(),
     )  # fmt: skip
-    windows = windows.filter(windows.whole & (windows.reached >= windows.high))
-    windows = windows.filter((windows.sure == windows.most) & (windows.most > 1))
-    return windows.mutate(statements=windows.statements.flatten())
+    certain_windows = certain_windows.filter(
+        certain_windows.whole & (certain_windows.reached >= certain_windows.high)
+    )
+    certain_windows = certain_windows.filter(
+        (certain_windows.sure == certain_windows.most) & (certain_windows.most > 1)
+    )
+    return certain_windows.mutate(statements=certain_windows.statements.flatten())
 
 
 def _counts(knowledge: Knowledge, scope: Scope) -> ir.Table:
     """Ask for the number of holders in windows where it is certain."""
-    windows = _windows(knowledge, scope)
+    certain_windows = _windows(knowledge, scope)
     return candidate(
-        windows,
+        certain_windows,
         "count",
         wording="window",
-        items=array(windows.subject),
-        since=windows.low,
-        as_of=windows.high,
-        answer=windows.most.cast("string"),
-        statements=windows.statements,
-        changed=windows.changed,
+        items=array(certain_windows.subject),
+        since=certain_windows.low,
+        as_of=certain_windows.high,
+        answer=certain_windows.most.cast("string"),
+        statements=certain_windows.statements,
+        changed=certain_windows.changed,
     )
 
 
 def _sets(knowledge: Knowledge, scope: Scope) -> ir.Table:
     """Ask for all holders in such windows, in the order in which they began."""
-    windows = scope.with_phrase(_windows(knowledge, scope), "ask")
+    certain_windows = scope.with_phrase(_windows(knowledge, scope), "ask")
     # Who held twice would stand twice in the list.
-    windows = windows.filter(
-        windows.ordered & (windows.most <= _LONGEST_SET) & (windows.terms == windows.most)
+    certain_windows = certain_windows.filter(
+        certain_windows.ordered
+        & (certain_windows.most <= _LONGEST_SET)
+        & (certain_windows.terms == certain_windows.most)
     )
     return candidate(
-        windows,
+        certain_windows,
         "set",
         wording="window",
-        items=array(windows.subject),
-        since=windows.low,
-        as_of=windows.high,
-        answers=windows.ranked.map(lambda entry: entry.substr(5)),
-        statements=windows.statements,
-        changed=windows.changed,
+        items=array(certain_windows.subject),
+        since=certain_windows.low,
+        as_of=certain_windows.high,
+        answers=certain_windows.ranked.map(lambda entry: entry.substr(5)),
+        statements=certain_windows.statements,
+        changed=certain_windows.changed,
     )
 
 
@@ -128,16 +136,19 @@ def _rankings(knowledge: Knowledge, scope: Scope) -> ir.Table:
 
     The three follow one another in a drawn order, in which the question names them.
     """
-    terms = scope.with_phrase(event_starts(knowledge, scope), "ask")
+    named_terms = scope.with_phrase(event_starts(knowledge, scope), "ask")
     drawn_order = ibis.window(
         group_by=PAIR,
-        order_by=[seeded_order(knowledge.seed + 3, terms.subject, terms.object), "object"],
+        order_by=[
+            seeded_order(knowledge.seed + 3, named_terms.subject, named_terms.object),
+            "object",
+        ],
     )
     columns = ("object", "start_first", "start_last", "statements")
-    object_triples = terms.select(
+    object_triples = named_terms.select(
         *PAIR,
         **{
-            f"{column}_{place}": terms[column].lead(place).over(drawn_order)
+            f"{column}_{place}": named_terms[column].lead(place).over(drawn_order)
             for column in columns
             for place in range(_RANKED)
         },
@@ -183,29 +194,29 @@ def _rankings(knowledge: Knowledge, scope: Scope) -> ir.Table:
 
 def _dates(knowledge: Knowledge, scope: Scope) -> ir.Table:
     """Ask when a term began, at the precision that its source has: a day, a month or a year."""
-    terms = scope.with_phrase(event_starts(knowledge, scope), "did")
-    first, last = terms.start_first, terms.start_last
-    month_end = (first.truncate("M") + ibis.interval(months=1) - DAY).cast("date")
+    named_terms = scope.with_phrase(event_starts(knowledge, scope), "did")
+    first_day, last_day = named_terms.start_first, named_terms.start_last
+    month_end = (first_day.truncate("M") + ibis.interval(months=1) - DAY).cast("date")
     is_year = (
-        (first.year() == last.year())
-        & (first.strftime("%m-%d") == "01-01")
-        & (last.strftime("%m-%d") == "12-31")
+        (first_day.year() == last_day.year())
+        & (first_day.strftime("%m-%d") == "01-01")
+        & (last_day.strftime("%m-%d") == "12-31")
     )
-    precision = ibis.cases(
-        (first == last, "day"),
-        ((first.day() == 1) & (last == month_end), "month"),
+    date_precision = ibis.cases(
+        (first_day == last_day, "day"),
+        ((first_day.day() == 1) & (last_day == month_end), "month"),
         (is_year, "year"),
         else_="range",
     )
-    terms = terms.mutate(precision=precision)
+    named_terms = named_terms.mutate(precision=date_precision)
     return candidate(
-        terms,
+        named_terms,
         "when",
-        wording=terms.precision,
-        items=array(terms.subject, terms.object),
-        since=terms.start_first,
-        as_of=terms.start_last,
-        changed=terms.start_last,
+        wording=named_terms.precision,
+        items=array(named_terms.subject, named_terms.object),
+        since=named_terms.start_first,
+        as_of=named_terms.start_last,
+        changed=named_terms.start_last,
     )
 
 

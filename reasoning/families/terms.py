@@ -41,17 +41,18 @@ def _linked_couples(terms: ir.Table, knowledge: Knowledge) -> ir.Table:
     terms = terms.mutate(place=drawn_place)
     first_terms = terms.select(*_SIDE, "place")
     second_terms = terms.select(**{f"o_{column}": column for column in _SIDE}, o_place=terms.place)
-    couples = first_terms.join(knowledge.links, PAIR)
-    couples = couples.join(second_terms, ["o_subject", "o_relation"])
-    by_link = ((couples.by_object == "") & (couples.place < _IN_LINKED)) | (
-        couples.by_object == couples.object
+    term_couples = first_terms.join(knowledge.links, PAIR)
+    term_couples = term_couples.join(second_terms, ["o_subject", "o_relation"])
+    by_link = ((term_couples.by_object == "") & (term_couples.place < _IN_LINKED)) | (
+        term_couples.by_object == term_couples.object
     )
-    by_other_link = ((couples.o_by_object == "") & (couples.o_place < _IN_LINKED)) | (
-        couples.o_by_object == couples.o_object
+    by_other_link = ((term_couples.o_by_object == "") & (term_couples.o_place < _IN_LINKED)) | (
+        term_couples.o_by_object == term_couples.o_object
     )
-    couples = couples.filter(by_link & by_other_link)
-    return couples.drop("place", "o_place", "by_object", "o_by_object").filter(
-        (couples.subject != couples.o_object) | (couples.object != couples.o_subject)
+    term_couples = term_couples.filter(by_link & by_other_link)
+    return term_couples.drop("place", "o_place", "by_object", "o_by_object").filter(
+        (term_couples.subject != term_couples.o_object)
+        | (term_couples.object != term_couples.o_subject)
     )
 
 
@@ -61,13 +62,13 @@ def _own_couples(terms: ir.Table, knowledge: Knowledge) -> ir.Table:
         group_by=PAIR,
         order_by=[seeded_order(knowledge.seed + 1, terms.subject, terms.object), "object"],
     )
-    couples = []
+    term_couples = []
     for row_distance in range(1, _IN_TIMELINE + 1):
         other_columns = {
             f"o_{column}": terms[column].lead(row_distance).over(drawn_order) for column in _SIDE
         }
-        couples.append(terms.select(*_SIDE, **other_columns))
-    return ibis.union(*couples).filter(ibis._.o_object.notnull())
+        term_couples.append(terms.select(*_SIDE, **other_columns))
+    return ibis.union(*term_couples).filter(ibis._.o_object.notnull())
 
 
 def _compared(term_pairs: ir.Table, family: str, wording: str, answer_yes: str) -> ir.Table:
@@ -90,18 +91,18 @@ def _compared(term_pairs: ir.Table, family: str, wording: str, answer_yes: str) 
     )
 
 
-def _one_order(couples: ir.Table, seed: int) -> ir.Table:
+def _one_order(drawn_pairs: ir.Table, seed: int) -> ir.Table:
     """Return each couple of terms once, in the order of a draw that does not know their dates."""
     names = [
-        ibis.literal(" ").join([couples[f"{side}{column}"] for column in (*PAIR, "object")])
+        ibis.literal(" ").join([drawn_pairs[f"{side}{column}"] for column in (*PAIR, "object")])
         for side in ("", "o_")
     ]
-    couples = couples.mutate(first_name=names[0], second_name=names[1])
-    drawn_couples = couples.mutate(
+    drawn_pairs = drawn_pairs.mutate(first_name=names[0], second_name=names[1])
+    drawn_couples = drawn_pairs.mutate(
         pair_name=ibis.ifelse(
-            couples.first_name < couples.second_name,
-            couples.first_name + ibis.literal(" ") + couples.second_name,
-            couples.second_name + ibis.literal(" ") + couples.first_name,
+            drawn_pairs.first_name < drawn_pairs.second_name,
+            drawn_pairs.first_name + ibis.literal(" ") + drawn_pairs.second_name,
+            drawn_pairs.second_name + ibis.literal(" ") + drawn_pairs.first_name,
         )
     )
     drawn_order = ibis.window(
@@ -122,19 +123,23 @@ def _orders(knowledge: Knowledge, scope: Scope) -> ir.Table:
     terms = scope.with_phrase(event_starts(knowledge, scope), "did")
     own_couples = _own_couples(terms, knowledge)
     linked_couples = _linked_couples(terms, knowledge).select(own_couples.columns)
-    couples = _one_order(own_couples.union(linked_couples), knowledge.seed)
-    couples = couples.mutate(
-        earlier=couples.o_start_first.delta(couples.start_last, unit="day") >= MARGIN,
-        later=couples.start_first.delta(couples.o_start_last, unit="day") >= MARGIN,
+    term_couples = _one_order(own_couples.union(linked_couples), knowledge.seed)
+    term_couples = term_couples.mutate(
+        earlier=term_couples.o_start_first.delta(term_couples.start_last, unit="day") >= MARGIN,
+        later=term_couples.start_first.delta(term_couples.o_start_last, unit="day") >= MARGIN,
         drawn=seeded_number(
-            knowledge.seed, couples.subject, couples.object, couples.o_subject, couples.o_object
+            knowledge.seed,
+            term_couples.subject,
+            term_couples.object,
+            term_couples.o_subject,
+            term_couples.o_object,
         )
         % 2,
     )
-    couples = couples.filter(couples.earlier | couples.later)
-    return _compared(couples.filter(couples.drawn == 0), "order", "before", "earlier").union(
-        _compared(couples.filter(couples.drawn == 1), "order", "after", "later")
-    )
+    term_couples = term_couples.filter(term_couples.earlier | term_couples.later)
+    return _compared(
+        term_couples.filter(term_couples.drawn == 0), "order", "before", "earlier"
+    ).union(_compared(term_couples.filter(term_couples.drawn == 1), "order", "after", "later"))
 
 
 def _overlaps(knowledge: Knowledge, scope: Scope) -> ir.Table:
@@ -143,17 +148,19 @@ def _overlaps(knowledge: Knowledge, scope: Scope) -> ir.Table:
     At least one has ended, and they are of different timelines.
     """
     terms = scope.with_phrase(event_starts(knowledge, scope), "was")
-    couples = _one_order(_linked_couples(terms, knowledge), knowledge.seed + 1)
-    common_days = ibis.least(couples.end_first, couples.o_end_first).delta(
-        ibis.greatest(couples.start_last, couples.o_start_last), unit="day"
+    term_couples = _one_order(_linked_couples(terms, knowledge), knowledge.seed + 1)
+    common_days = ibis.least(term_couples.end_first, term_couples.o_end_first).delta(
+        ibis.greatest(term_couples.start_last, term_couples.o_start_last), unit="day"
     )
     days_between = ibis.greatest(
-        couples.o_start_first.delta(couples.end_last, unit="day"),
-        couples.start_first.delta(couples.o_end_last, unit="day"),
+        term_couples.o_start_first.delta(term_couples.end_last, unit="day"),
+        term_couples.start_first.delta(term_couples.o_end_last, unit="day"),
     )
-    couples = couples.mutate(yes=common_days >= MARGIN, apart=days_between >= MARGIN)
-    couples = couples.filter((couples.yes | couples.apart) & (couples.closed | couples.o_closed))
-    return _compared(couples, "overlap", "overlap", "yes")
+    term_couples = term_couples.mutate(yes=common_days >= MARGIN, apart=days_between >= MARGIN)
+    term_couples = term_couples.filter(
+        (term_couples.yes | term_couples.apart) & (term_couples.closed | term_couples.o_closed)
+    )
+    return _compared(term_couples, "overlap", "overlap", "yes")
 
 
 def _years(start_day: ir.DateColumn, end_day: ir.DateColumn) -> ir.IntegerValue:
@@ -200,10 +207,10 @@ def _lengths(terms: ir.Table) -> ir.Table:
 
 
 def _longer(terms: ir.Table, knowledge: Knowledge) -> ir.Table:
-    couples = _one_order(_own_couples(terms, knowledge), knowledge.seed + 2)
+    term_couples = _one_order(_own_couples(terms, knowledge), knowledge.seed + 2)
     least_days, most_days, other_least, other_most = (
-        couples[f"{prefix}end_{end_bound}"].delta(
-            couples[f"{prefix}start_{start_bound}"], unit="day"
+        term_couples[f"{prefix}end_{end_bound}"].delta(
+            term_couples[f"{prefix}start_{start_bound}"], unit="day"
         )
         for prefix in ("", "o_")
         for start_bound, end_bound in (("last", "first"), ("first", "last"))
@@ -213,20 +220,20 @@ def _longer(terms: ir.Table, knowledge: Knowledge) -> ir.Table:
         difference = shortest - longest_other
         return (difference >= MARGIN) & (difference * _SHARE >= shortest)
 
-    couples = couples.mutate(
+    term_couples = term_couples.mutate(
         longer=surely_longer(least_days, other_most),
         shorter=surely_longer(other_least, most_days),
     )
-    couples = couples.filter(couples.longer | couples.shorter)
+    term_couples = term_couples.filter(term_couples.longer | term_couples.shorter)
     return candidate(
-        couples,
+        term_couples,
         "duration",
         wording="longer",
-        items=array(couples.subject, couples.object, couples.o_object),
-        as_of=ibis.greatest(couples.end_last, couples.o_end_last),
-        answers=array(ibis.ifelse(couples.longer, couples.object, couples.o_object)),
-        statements=couples.statements.concat(couples.o_statements),
-        changed=ibis.greatest(couples.start_last, couples.o_start_last),
+        items=array(term_couples.subject, term_couples.object, term_couples.o_object),
+        as_of=ibis.greatest(term_couples.end_last, term_couples.o_end_last),
+        answers=array(ibis.ifelse(term_couples.longer, term_couples.object, term_couples.o_object)),
+        statements=term_couples.statements.concat(term_couples.o_statements),
+        changed=ibis.greatest(term_couples.start_last, term_couples.o_start_last),
     )
 
 

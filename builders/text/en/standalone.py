@@ -115,11 +115,14 @@ def unresolved_pronoun(question: str) -> tuple[str | None, str | None]:
     return None, None
 
 
-def outside_reference(question: str, *, relative: bool) -> tuple[str | None, str | None]:
+def outside_reference(
+    question: str, *, relative: bool, nouns: bool = True
+) -> tuple[str | None, str | None]:
     """The reason why a question needs its article or its day, and the words that show it.
 
-    With `relative`, words such as `last week` count too. Quotations are not searched. Returns
-    `(None, None)` where the question stands alone.
+    With `relative`, words such as `last week` count too; with `nouns`, so do nouns such as `the
+    company` that the question does not name. Quotations are not searched. Returns `(None, None)`
+    where the question stands alone.
     """
     unquoted_text = replace_quotations(question, lambda quotation: "Title")
     # in small letters, so that the first word may point at something, as any other may
@@ -128,8 +131,9 @@ def outside_reference(question: str, *, relative: bool) -> tuple[str | None, str
         (_OWN_ARTICLE, lowered_text, "refers_to_context"),
         (date_pattern("undated"), unquoted_text, "undated_day"),
         (_ON_THE_DAY, unquoted_text, "undated_day"),
-        (_CONTEXT, lowered_text, "refers_to_context"),
     ]
+    if nouns:
+        reference_kinds.append((_CONTEXT, lowered_text, "refers_to_context"))
     if not _COMPARED.search(lowered_text):
         reference_kinds.append((_SAME, lowered_text, "refers_to_context"))
     if relative:
