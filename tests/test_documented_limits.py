@@ -120,8 +120,8 @@ def test_the_test_of_a_limit_exists(words: str) -> None:
 def test_an_article_has_ten_drafts() -> None:
     names = ("Leeds", "Derby", "Exeter", "Norwich", "Durham", "Oxford", "Lincoln", "Chester")
     sentences = [
-        f"{names[number % 8]} won the match against {names[(number + 3) % 8]} on {number} May 2020."
-        for number in range(1, 15)
+        f"{names[match_number % 8]} won the match against {names[(match_number + 3) % 8]} on {match_number} May 2020."
+        for match_number in range(1, 15)
     ]
     long_article = Article(
         "a", date(2020, 5, 20), ("A headline", *sentences), "\n".join(["A headline", *sentences])
@@ -139,8 +139,8 @@ def test_the_prompt_asks_for_four() -> None:
 
 def test_a_prompt_shows_three_facts() -> None:
     facts = [
-        PromptFact(relation, f"Q{number}", f"S{number} is in _X_.", f"O{number}")
-        for number in range(5)
+        PromptFact(relation, f"Q{fact_number}", f"S{fact_number} is in _X_.", f"O{fact_number}")
+        for fact_number in range(5)
         for relation in ("P1", "P2")
     ]
     frames = read_frames(None, facts, ["_X_"])

@@ -232,14 +232,8 @@ def _block_units(
         bytes_read += len(piece)
         unread += piece
         tail = (tail + piece[-END_SPACE:])[-END_SPACE:]
-        if skips_page:
-            block_end = unread.find(end_mark)
-            if block_end < 0:
-                del unread[: max(len(unread) - len(end_mark), 0)]
-                continue
-            del unread[: block_end + len(end_mark) - (end_mark == b"\n")]
-            skips_page = False
-        if len(unread) < BLOCK:
+        skips_page = skips_page and not _delete_page(unread, end_mark)
+        if skips_page or len(unread) < BLOCK:
             continue
         block_end = unread.rfind(end_mark)
         if block_end < 0:
@@ -275,6 +269,17 @@ def _block_units(
     advance(file_size - bytes_reported)
     if source.form == "xml" and XML_END not in tail:
         raise cut_short(source.path)
+
+
+def _delete_page(unread: bytearray, end_mark: bytes) -> bool:
+    """Delete what is read of a page that is too long; return whether its end was among it."""
+    page_end = unread.find(end_mark)
+    if page_end < 0:
+        # the end may be cut in two
+        del unread[: max(len(unread) - len(end_mark), 0)]
+        return False
+    del unread[: page_end + len(end_mark) - (end_mark == b"\n")]
+    return True
 
 
 def _with_few_lines(data: bytes, form: str) -> Iterator[bytes]:

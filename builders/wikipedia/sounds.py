@@ -29,7 +29,11 @@ def spoken_text(template_name: str, arguments: dict[str, str]) -> str:
         sound_texts = [value for value in unnamed_values if value.lower() not in _SPEAKERS]
         spoken_name = "".join(_STRESS.get(sound, sound) for sound in sound_texts)
         return f"/{spoken_name}/" if spoken_name else ""
-    # `{{IPA|fr|alɛ̃}}` names the language first.
+    return _bracketed_sound(template_name, unnamed_values)
+
+
+def _bracketed_sound(template_name: str, unnamed_values: list[str]) -> str:
+    """`[alɛ̃]` of `{{IPA|fr|alɛ̃}}`, which names the language first; without one as it stands."""
     has_language = template_name == "ipa" and _LANGUAGE.fullmatch("".join(unnamed_values[:1]))
     first_place = 1 if has_language and len(unnamed_values) > 1 else 0
     sound_texts = unnamed_values[first_place : first_place + 1]
