@@ -52,8 +52,9 @@ def kinds_of_items(
             kind_by_item[item_id] = "person"
             continue
         item_kinds = kinds_by_item[item_id]
-        telling_kinds = [kind for kind in _MOST_TELLING if kind in item_kinds]
-        kind_by_item[item_id] = telling_kinds[0] if telling_kinds else "thing"
+        kind_by_item[item_id] = next(
+            (kind for kind in _MOST_TELLING if kind in item_kinds), "thing"
+        )
     return kind_by_item
 
 

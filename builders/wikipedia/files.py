@@ -257,7 +257,7 @@ def _block_units(
         for unit_data in _with_few_lines(data, source.form):
             yield PageUnit(file_number, unit_number, source.form, unit_data, first=lines_before)
             unit_number += 1
-            lines_before += unit_data.count(b"\n") if source.form == "jsonl" else 0
+            lines_before += _line_count(unit_data, source.form)
         newly_read = min(bytes_read, file_size) - bytes_reported if source.packing == "plain" else 0
         bytes_reported += newly_read
         advance(newly_read)
@@ -265,7 +265,7 @@ def _block_units(
         for unit_data in _with_few_lines(bytes(unread), source.form):
             yield PageUnit(file_number, unit_number, source.form, unit_data, first=lines_before)
             unit_number += 1
-            lines_before += unit_data.count(b"\n")
+            lines_before += _line_count(unit_data, source.form)
     advance(file_size - bytes_reported)
     if source.form == "xml" and XML_END not in tail:
         raise cut_short(source.path)
@@ -294,6 +294,11 @@ def _with_few_lines(data: bytes, form: str) -> Iterator[bytes]:
                 yield data[start:end]
                 start = end
     yield data[start:]
+
+
+def _line_count(data: bytes, form: str) -> int:
+    """The lines of a unit; those of XML are not counted."""
+    return data.count(b"\n") if form == "jsonl" else 0
 
 
 def check_columns(path: Path) -> list[int]:
