@@ -116,8 +116,8 @@ def test_the_test_of_a_limit_exists(words: str) -> None:
 def test_an_article_has_ten_drafts() -> None:
     names = ("Leeds", "Derby", "Exeter", "Norwich", "Durham", "Oxford", "Lincoln", "Chester")
     sentences = [
-        f"{names[match_number % 8]} won the match against {names[(match_number + 3) % 8]} on {match_number} May 2020."
-        for match_number in range(1, 15)
+        f"{names[day % 8]} won the match against {names[(day + 3) % 8]} on {day} May 2020."
+        for day in range(1, 15)
     ]
     long_article = Article(
         "a", date(2020, 5, 20), ("A headline", *sentences), "\n".join(["A headline", *sentences])
