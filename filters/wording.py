@@ -139,10 +139,10 @@ class ContextReference(ItemFilter):
     they go too where the two days differ. What stands in quotation marks is not looked at. An
     answer that is such a time goes with its question: `today`, `last week`, `Friday`.
 
-    `relative`: what becomes of such questions. `nouns`: what becomes of questions with `the suspect`
-    or `the company` that nothing in them names. No list of words tells these from `the man of the
-    match` and `the fire in Nantes cathedral`: of 341 questions of a capable model it dropped eight,
-    of which it should have dropped none, so that recipes with a judging model keep them.
+    `relative`: what becomes of such questions. `nouns`: what becomes of questions with `the
+    suspect` or `the company` that nothing in them names. No list of words tells these from `the man
+    of the match` and `the fire in Nantes cathedral`: of 341 questions of a capable model it dropped
+    seven, of which it should have dropped none, so that recipes with a judging model keep them.
     """
 
     reasons: ClassVar[Mapping[str, str]] = {

@@ -52,7 +52,9 @@ def kinds_of_items(
             kind_by_item[item_id] = "person"
             continue
         item_kinds = kinds_by_item[item_id]
-        kind_by_item[item_id] = next((kind for kind in _MOST_TELLING if kind in item_kinds), "thing")
+        kind_by_item[item_id] = next(
+            (kind for kind in _MOST_TELLING if kind in item_kinds), "thing"
+        )
     return kind_by_item
 
 

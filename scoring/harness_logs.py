@@ -33,6 +33,8 @@ _SAMPLES = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 _ATTACHMENT = "attachment://"
 _ZSTD = 93
 """How Inspect packs its files, as the standard of zip counts; Python 3.13 cannot unpack it."""
+_ENCRYPTED = 1
+"""The bit of a packed file's flags that says so."""
 _LOCAL_HEADER = 30
 """Bytes before the name of a packed file; the last four say how long name and extra field are."""
 
@@ -203,6 +205,9 @@ def _archive_head(archive: zipfile.ZipFile, path: Path) -> _Eval:
 
 def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> bytes:
     """The bytes of a file in an archive; `UserError` for a damaged or too large one."""
+    if info.flag_bits & _ENCRYPTED:
+        text = f"{info.filename} in it is encrypted, which no log of Inspect is"
+        raise UserError(text, where=display_path(path))
     try:
         if info.compress_type == _ZSTD:
             unpacked_bytes = _zstd_bytes(path, info)

@@ -104,7 +104,7 @@ def test_agreement(
 
 def test_the_budget_stops_calls_and_what_was_answered_stays(tmp_path: Path) -> None:
     usage = {"prompt_tokens": 100_000, "completion_tokens": 0}
-    texts = [f"Who won race {number}?" for number in range(30)]
+    texts = [f"Who won race {race_number}?" for race_number in range(30)]
     with serve_json(lambda _, body: (200, chat_reply("Ada", usage=usage))) as address:
         settings = OpenAI(model="toy-1", base_url=f"{address}/v1", concurrency=2)
         with allowing(Terms(PRICES, budget=1.0)):

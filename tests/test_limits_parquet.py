@@ -54,6 +54,17 @@ def test_a_small_file_that_unpacks_to_gigabytes(
         read(table_path)  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("read", [read_pages, read_news])
+def test_millions_of_rows_without_values(tmp_path: Path, read: object) -> None:
+    """Each takes no byte of the file, and a row of the dropped ones."""
+    table_path = tmp_path / "nulls.parquet"
+    names = ("title", "date", "text")
+    pq.write_table(pa.table({name: pa.nulls(400_000, pa.string()) for name in names}), table_path)
+    assert table_path.stat().st_size < MEGABYTE / 16
+    with pytest.raises(UserError, match="unpacks to more than 300 times"):
+        read(table_path)  # type: ignore[operator]
+
+
 def test_predictions_that_unpack_to_gigabytes(tmp_path: Path) -> None:
     """The same for what is scored."""
     table_path = tmp_path / "p.parquet"

@@ -128,6 +128,24 @@ def test_pages_too_long(pack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [drop[:2] for drop in dropped(tmp_path)] == [("too_long", "x.xml:3"), ("no_page", "Q2")]
 
 
+def test_many_broken_lines_are_read_a_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A unit of few lines gives the same drops and pages, whose line numbers go on."""
+    good_line = b'{"title": "Good", "text": "Good text."}'
+    data = b"\n".join([b"{"] * 7 + [good_line] + [b'{"title": 7'] * 9)
+    tables = []
+    for folder, most_lines in ((tmp_path / "few", 3), (tmp_path / "all", 1000)):
+        monkeypatch.setattr(files, "_MOST_LINES", most_lines)
+        folder.mkdir()
+        assert read(data, folder, "x.jsonl") == 1
+        tables.append((titles(folder), dropped(folder)))
+    assert tables[0] == tables[1]
+    assert [item for _, item, _ in tables[0][1] if ":" in item][-1] == "x.jsonl:17"
+    monkeypatch.setattr(files, "_MOST_LINES", 3)
+    assert [*files._with_few_lines(b"a\n" * 7 + b"b", "jsonl")] == [b"a\n" * 3] * 2 + [b"a\nb"]
+
+
 def test_a_line_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "LONGEST_PAGE", 100_000)
     monkeypatch.setattr(files, "BLOCK", 30_000)

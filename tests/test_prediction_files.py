@@ -64,6 +64,12 @@ def deflated(files: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
+def encrypted(archive_bytes: bytes) -> bytes:
+    """An archive whose table of contents says of its last file that it is encrypted."""
+    place = archive_bytes.rindex(b"PK\x01\x02") + 8
+    return archive_bytes[:place] + b"\x01" + archive_bytes[place + 1 :]
+
+
 def parquet(**columns: pa.Array) -> bytes:
     buffer = io.BytesIO()
     pq.write_table(pa.table(columns), buffer)
@@ -157,6 +163,7 @@ BOMB = deflated({"header.json": json.dumps(HEAD).encode(), "samples/1.json": b" 
         ("p.zip", deflated({"a.txt": b"x"}), r"no log of Inspect \(a.txt\)"),
         ("p.eval", archive(deflated)[:-40], "no whole log.*(\n|.)*still going"),
         ("p.eval", archive(zip_with_zstd).replace(b"\xb5\x2f\xfd", b"\xb5\x2f\xfe"), "damaged"),
+        ("p.eval", encrypted(archive(deflated)), "header.json in it is encrypted"),
         ("p.eval", BOMB, "more than 67,108,864 bytes"),
         ("r.json", b'{"results": {"t": 1}, "configs": {}}', "scores of lm-eval, not answers"),
         ("p.jsonl", lm_eval_lines(("a", "x")) + lm_eval_lines(("a", "y"), filter="f"),

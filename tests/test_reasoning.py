@@ -314,7 +314,7 @@ def words_in_use(words: Collection[str]) -> set[str]:
 
 def test_invented_names_are_of_a_kind_and_of_nobody() -> None:
     kinds: dict[str, NamedKind] = {"Q1": "person", "Q2": "team", "Q3": "office", "Q4": "thing"}
-    kinds |= {f"Q{number}": "place" for number in range(5, 300)}
+    kinds |= {f"Q{item_number}": "place" for item_number in range(5, 300)}
     invented = invent_names(kinds, 3, words_in_use)
     assert invented == invent_names(dict(reversed(kinds.items())), 3, words_in_use)
     assert len(set(invented.values())) == len(kinds)

@@ -98,7 +98,9 @@ def test_a_recording_is_of_one_model(settings: Recorded) -> None:
 
 
 def test_the_same_answers_are_the_same_bytes(tmp_path: Path) -> None:
-    answers = {f"{number:016x}": f"Größe {number}\u2028" for number in range(9)}
+    answers = {
+        f"{answer_number:016x}": f"Größe {answer_number}\u2028" for answer_number in range(9)
+    }
     paths = [tmp_path / name for name in ("a.jsonl.gz", "b.jsonl.gz")]
     for path, names in zip(paths, (sorted(answers), sorted(answers, reverse=True)), strict=True):
         shuffled = {name: answers[name] for name in names}

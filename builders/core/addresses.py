@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import quote, unquote, urlsplit
 
 from urllib3.exceptions import LocationParseError
@@ -26,11 +27,17 @@ BUCKET_SCHEMES = ("s3", "gs", "az")
 """Object stores that fsspec reads with a package for each. Its other protocols are refused: some
 of them (`local`, `dir`, `reference`) name files of this machine or lead on to further addresses."""
 _DEFAULT_PORTS = {"https": 443, "http": 80}
+_LABEL = r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?"
 _WEB_LOCATION = re.compile(
-    r"(?P<host>[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:(?P<port>[0-9]{1,9}))?"
+    rf"(?P<host>{_LABEL}(\.{_LABEL})*|\[[0-9a-f:.]+\])(:(?P<port>0|[1-9][0-9]{{0,8}}))?"
 )
-"""`api.example.org`, `localhost:8000` and `[::1]:80`; not `-a`, `host:`, `host:http` or
-`bücher.example` (which is written `xn--bcher-kva.example`)."""
+"""`api.example.org`, `localhost:8000` and `[::1]:80`; not `-a`, `a..b`, `host:`, `host:080`,
+`host:http` or `bücher.example` (which is written `xn--bcher-kva.example`)."""
+_LONGEST_HOST = 253
+"""Characters of a host in the name system; parsers raise errors of their own for longer ones."""
+_NUMERIC_HOST = re.compile(r"(.*\.)?([0-9]+|0x[0-9a-f]*)")
+"""`127.0.0.1`, and what some parsers read as it: `127.1`, `2130706433`, `0x7f.1`; not `1.example`.
+"""
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """`my-bucket`; not `my:bucket`, `user@bucket`."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
@@ -101,7 +108,7 @@ def host_and_port(location: str) -> tuple[str, int | None]:
 
     `ValueError`: it is not written as hosts and ports are.
     """
-    match = _WEB_LOCATION.fullmatch(location.lower())
+    match = _location_match(location)
     port = int(match["port"]) if match and match["port"] else None
     if match is None or not (port is None or 0 < port < 65536):
         raise ValueError(location)
@@ -165,12 +172,28 @@ def _bucket(text: str, location: str, remainder: str) -> str:
     return location
 
 
+def _location_match(location: str) -> re.Match[str] | None:
+    """The match of a host and port; None where no host is written so, or it has two readings."""
+    # some letters that are not ASCII become ASCII in lower case, such as the sign of kelvin
+    match = _WEB_LOCATION.fullmatch(location.lower()) if location.isascii() else None
+    if match is None or len(match["host"]) > _LONGEST_HOST:
+        return None
+    try:
+        if match["host"].startswith("["):
+            IPv6Address(match["host"].strip("[]"))
+        elif _NUMERIC_HOST.fullmatch(match["host"]):
+            IPv4Address(match["host"])
+    except ValueError:
+        return None
+    return match
+
+
 def _web_host(text: str, location: str, remainder: str) -> tuple[str, int | None]:
     """Host and port, where the parser of the standard library and that of urllib3 agree."""
     shown = without_credentials(text)
     if "@" in remainder:
         raise UserError("an address with an @ in its path", where=shown, hint="write %40")
-    match = _WEB_LOCATION.fullmatch(location.lower())
+    match = _location_match(location)
     if match is None:
         hint_text = "a host has ASCII letters, digits, dots and hyphens (xn--… for others)"
         raise UserError("not an address with a proper host", where=shown, hint=hint_text)

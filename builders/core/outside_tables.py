@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 # A page's header begins with its kind and its unpacked size, each an integer (type 5) of Thrift's
 # compact protocol whose field number is one more than that of the last.
 _INTEGER_FIELD = 0x15
+_ROW_BYTES = 256
+"""Bytes that a row counts for at least. A row without values takes none, so that ten kilobytes can
+hold a million of them, each of which is read and dropped with a reason. Rows with a title or an id
+of their own take ten packed."""
 _HEADER_START = 16
 """Bytes that hold both: two marks and two numbers of at most five bytes."""
 
@@ -35,11 +39,12 @@ def bounded_batches(
     `UserError`: the file unpacks to far more than its size.
     """
     file_size = path.stat().st_size
+    check_unpacked(file_size, table.metadata.num_rows * _ROW_BYTES, path)
     unpacked = 0
     for group in range(table.num_row_groups) if row_groups is None else row_groups:
         group_size = min(size, _rows_at_once(table, path, group, columns, file_size))
         for batch in table.iter_batches(group_size, row_groups=[group], columns=list(columns)):
-            unpacked += batch.nbytes
+            unpacked += max(batch.nbytes, batch.num_rows * _ROW_BYTES)
             check_unpacked(file_size, unpacked, path)
             yield batch
 

@@ -45,6 +45,9 @@ PACKED = 1 << 20
 """Compressed bytes of a unit of a dump in many streams, about five times as much text."""
 BLOCK = 4 << 20
 """Bytes of any other unit."""
+_MOST_LINES = 1 << 16
+"""Lines of such a unit, far more than 4 MB of pages have: broken lines are dropped with a reason
+each, which takes a hundred times the memory of the shortest line."""
 _END = {"xml": b"</page>", "jsonl": b"\n"}
 XML_END = b"</mediawiki>"
 """The last tag of an export; a file without it was cut, maybe between two pages."""
@@ -229,14 +232,8 @@ def _block_units(
         bytes_read += len(piece)
         unread += piece
         tail = (tail + piece[-END_SPACE:])[-END_SPACE:]
-        if skips_page:
-            block_end = unread.find(end_mark)
-            if block_end < 0:
-                del unread[: max(len(unread) - len(end_mark), 0)]
-                continue
-            del unread[: block_end + len(end_mark) - (end_mark == b"\n")]
-            skips_page = False
-        if len(unread) < BLOCK:
+        skips_page = skips_page and not _delete_page(unread, end_mark)
+        if skips_page or len(unread) < BLOCK:
             continue
         block_end = unread.rfind(end_mark)
         if block_end < 0:
@@ -257,18 +254,51 @@ def _block_units(
         block_end += len(end_mark)
         data = bytes(unread[:block_end])
         del unread[:block_end]
-        yield PageUnit(file_number, unit_number, source.form, data, first=lines_before)
-        unit_number += 1
-        if source.form == "jsonl":
-            lines_before += data.count(b"\n")
+        for unit_data in _with_few_lines(data, source.form):
+            yield PageUnit(file_number, unit_number, source.form, unit_data, first=lines_before)
+            unit_number += 1
+            lines_before += _line_count(unit_data, source.form)
         newly_read = min(bytes_read, file_size) - bytes_reported if source.packing == "plain" else 0
         bytes_reported += newly_read
         advance(newly_read)
     if not skips_page or source.form == "xml":
-        yield PageUnit(file_number, unit_number, source.form, bytes(unread), first=lines_before)
+        for unit_data in _with_few_lines(bytes(unread), source.form):
+            yield PageUnit(file_number, unit_number, source.form, unit_data, first=lines_before)
+            unit_number += 1
+            lines_before += _line_count(unit_data, source.form)
     advance(file_size - bytes_reported)
     if source.form == "xml" and XML_END not in tail:
         raise cut_short(source.path)
+
+
+def _delete_page(unread: bytearray, end_mark: bytes) -> bool:
+    """Delete what is read of a page that is too long; return whether its end was among it."""
+    page_end = unread.find(end_mark)
+    if page_end < 0:
+        # the end may be cut in two
+        del unread[: max(len(unread) - len(end_mark), 0)]
+        return False
+    del unread[: page_end + len(end_mark) - (end_mark == b"\n")]
+    return True
+
+
+def _with_few_lines(data: bytes, form: str) -> Iterator[bytes]:
+    """The bytes of a unit, in pieces of whole lines where they have very many lines."""
+    import numpy as np
+
+    start = 0
+    if form == "jsonl":
+        line_ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+        for end in (line_ends[_MOST_LINES - 1 :: _MOST_LINES] + 1).tolist():
+            if end < len(data):
+                yield data[start:end]
+                start = end
+    yield data[start:]
+
+
+def _line_count(data: bytes, form: str) -> int:
+    """The lines of a unit; those of XML are not counted."""
+    return data.count(b"\n") if form == "jsonl" else 0
 
 
 def check_columns(path: Path) -> list[int]:

@@ -9,6 +9,7 @@ import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -151,10 +152,11 @@ def _finish(
 ) -> int:
     """Write both tables from the parts of all units; the number of pages seen."""
     parts = sorted(task.parts.glob("[0-9]*[0-9].npz"))
-    summaries = [summary_of(part) for part in parts]
-    page_count = sum(summary.seen for summary in summaries)
-    dropped_rows = [row for summary in summaries for row in summary.dropped]
-    if not page_count and not dropped_rows:
+    page_count = drop_count = 0
+    for part in parts:
+        summary = summary_of(part)
+        page_count, drop_count = page_count + summary.seen, drop_count + len(summary.dropped)
+    if not page_count and not drop_count:
         raise UserError("no page in it", where=sources[0].path)
     places = _places_in(parts)
     is_first = _firsts(places["item"])
@@ -170,7 +172,7 @@ def _finish(
     kept_places = kept_places[_firsts(kept_places["item"])]
     _write_pages(out / "pages.parquet", all_parts, kept_places, Resolver(parts, targets))
     file_names = [sources[int(parts[int(row["part"])].name[:6])].path.name for row in second_places]
-    dropped_rows += [_dropped("same_title", n) for n in sorted(set(wanted.doubled))]
+    dropped_rows = [_dropped("same_title", n) for n in sorted(set(wanted.doubled))]
     dropped_rows += [_dropped("bad_title", n) for n in sorted(set(wanted.unusable))]
     for name, item, page in zip(
         file_names, second_places["item"], second_places["page"], strict=True
@@ -180,7 +182,9 @@ def _finish(
         dropped_rows.append(_dropped(reasons.get(title_key, "no_page"), item))
     templates = template_rows(total_counts(summary_of(part).templates for part in all_parts))
     dropped_rows += unknown_templates(templates)
-    _write_rows(out / "dropped.parquet", Dropped, dropped_rows)
+    # those of one part at a time: a file may have millions of broken lines
+    dropped_by_parts = chain.from_iterable(summary_of(part).dropped for part in parts)
+    _write_rows(out / "dropped.parquet", Dropped, chain(dropped_by_parts, dropped_rows))
     _write_rows(out / "templates.parquet", UnlistedTemplate, templates)
     return page_count
 

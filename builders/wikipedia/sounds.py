@@ -22,16 +22,22 @@ def is_spoken(template_name: str) -> bool:
 
 def spoken_text(template_name: str, arguments: dict[str, str]) -> str:
     """`/æski/` of `{{IPAc-en|æ|s|k|i}}`, `ASS-kee` of `{{respell|ASS|kee}}`."""
-    unnamed = [value for name, value in arguments.items() if name.isdigit() and value]
+    unnamed_values = [value for name, value in arguments.items() if name.isdigit() and value]
     if template_name == "respell":
-        return "-".join(unnamed).replace("-_-", " ")
+        return "-".join(unnamed_values).replace("-_-", " ")
     if template_name.startswith("ipac-"):
-        sounds = [value for value in unnamed if value.lower() not in _SPEAKERS]
-        return f"/{''.join(_STRESS.get(sound, sound) for sound in sounds)}/" if sounds else ""
-    # `{{IPA|fr|alɛ̃}}` names the language first.
-    has_language = template_name == "ipa" and _LANGUAGE.fullmatch("".join(unnamed[:1]))
-    sounds = unnamed[1:2] if has_language and len(unnamed) > 1 else unnamed[:1]
-    marks = "//" if template_name == "ipaslink" else "[]"
-    if not sounds or (template_name in ("ipa", "ipalink") and not has_language):
-        return "".join(sounds)
-    return f"{marks[0]}{sounds[0]}{marks[1]}"
+        sound_texts = [value for value in unnamed_values if value.lower() not in _SPEAKERS]
+        spoken_name = "".join(_STRESS.get(sound, sound) for sound in sound_texts)
+        return f"/{spoken_name}/" if spoken_name else ""
+    return _bracketed_sound(template_name, unnamed_values)
+
+
+def _bracketed_sound(template_name: str, unnamed_values: list[str]) -> str:
+    """`[alɛ̃]` of `{{IPA|fr|alɛ̃}}`, which names the language first; without one as it stands."""
+    has_language = template_name == "ipa" and _LANGUAGE.fullmatch("".join(unnamed_values[:1]))
+    first_place = 1 if has_language and len(unnamed_values) > 1 else 0
+    sound_texts = unnamed_values[first_place : first_place + 1]
+    bracket_pair = "//" if template_name == "ipaslink" else "[]"
+    if not sound_texts or (template_name in ("ipa", "ipalink") and not has_language):
+        return "".join(sound_texts)
+    return f"{bracket_pair[0]}{sound_texts[0]}{bracket_pair[1]}"

@@ -231,8 +231,8 @@ class Places:
         """Whether a template stands in round brackets of its line, as an aside does."""
         near_start = max(start - _ASIDE_SPACE, 0)
         near_start = max(self.text.rfind("\n", near_start, start), near_start)
-        opening = self.text.rfind("(", near_start, start)
-        return opening >= 0 and self.text.find(")", opening, start) < 0
+        bracket_start = self.text.rfind("(", near_start, start)
+        return bracket_start >= 0 and self.text.find(")", bracket_start, start) < 0
 
     def _place_before(self, start: int) -> PlaceKind:
         """The place of a run by what stands before it."""

@@ -100,10 +100,7 @@ def read_fields(
 
     `UnreadableError` says why it is no article.
     """
-    if end > start and block_bytes[end - 1] == 13:
-        end -= 1
-    if block_bytes.startswith(BYTE_ORDER_MARK, start, end):
-        start += len(BYTE_ORDER_MARK)  # archives that were joined have it inside
+    start, end = _bare_line(block_bytes, start, end)
     if line_format == "jsonl":
         article_day, split_text, encoded = _json_record(block_bytes[start:end])
         day, digest = article_day.toordinal() - _EPOCH, sha256(encoded).digest()
@@ -137,6 +134,15 @@ def read_fields(
         raise UnreadableError("bad_utf8", why) from None
     _check_length(text)
     return day_number, sha256(block_bytes[second_tab + 1 : end]).digest(), text
+
+
+def _bare_line(block_bytes: bytes, start: int, end: int) -> tuple[int, int]:
+    """Where a line starts and ends without a carriage return and without a byte order mark."""
+    if end > start and block_bytes[end - 1] == 13:
+        end -= 1
+    if block_bytes.startswith(BYTE_ORDER_MARK, start, end):
+        start += len(BYTE_ORDER_MARK)  # archives that were joined have it inside
+    return start, end
 
 
 def _check_length(text: str) -> None:
