@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import HitBatch
+from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
 from tests.conftest import run_process
 from tests.tables import read_table
@@ -85,7 +86,7 @@ def test_broken_files(
 @pytest.mark.parametrize("order", ["utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("name", ["r.jsonl", "r.json", "r.csv"])
 def test_utf_16(order: str, name: str, tmp_path: Path) -> None:
-    """It is refused, and not guessed."""
+    """It is refused, and not guessed; of a table, what to do is said."""
     hit_batch = batch_of(tmp_path)
     first_line, second_line = (
         line(hit_batch, worker_id).decode() for worker_id in ("w\U0001f600", "w2")
@@ -95,6 +96,10 @@ def test_utf_16(order: str, name: str, tmp_path: Path) -> None:
         text = f"a\n{cell(first_line)}\n{cell(second_line)}\n"
     file_path = tmp_path / name
     file_path.write_bytes(text.encode(order))
+    if name.endswith("csv"):
+        with pytest.raises(UserError, match="iconv -f UTF-16"):
+            take(tmp_path, file_path)
+        return
     import_report = take(tmp_path, file_path)
     assert import_report.new == 0
     assert sum(import_report.refused.values()) >= 1
