@@ -122,6 +122,11 @@ def is_same_name(name: str, other_name: str) -> bool:
         return False
     if words == other_words or _without_initials(words, other_words):
         return True
+    if ("," in name) != ("," in other_name):
+        # where a place lies is no part of its name: `Port Fourchon, La.`
+        before_comma = [full_name_words(text.partition(",")[0]) for text in (name, other_name)]
+        if before_comma[0] == before_comma[1] and before_comma[0]:
+            return True
     bare_names = [_BRACKET.sub("", text).strip() for text in (name, other_name)]
     for short, long in (bare_names, reversed(bare_names)):
         if is_abbreviation(short.removeprefix("the "), long.removeprefix("the ")):
