@@ -20,6 +20,7 @@ _CODAS = ("l", "m", "n", "r", "s", "th", "x", "nd", "rk", "lt", "v", "sk", "mb",
 # First names end in a vowel, so that they are no part of a last name.
 _FIRST_ENDINGS = ("a", "e", "i", "o", "u", "ia", "eo")
 _COMMON_NOUNS: Mapping[NamedKind, tuple[str, ...]] = {
+    "national_team": ("national team",),
     "team": ("Rovers", "United", "Athletic", "Wanderers", "Rangers"),
     "party": ("Party", "Alliance", "Movement", "Union"),
     "organization": ("Group", "Institute", "Society", "Works", "Trust"),
@@ -28,7 +29,7 @@ _OFFICES = ("Warden", "Steward", "Provost", "Marshal", "Reeve", "Castellan")
 _HUMAN = "Q5"
 # A party has a chair as other organizations do, and an owner is a person or a state or a company.
 _MOST_TELLING: tuple[NamedKind, ...] = (
-    *("person", "office", "team", "party", "place", "organization"),
+    *("person", "office", "national_team", "team", "party", "place", "organization"),
 )
 # Two syllables give some half a million words; a release that needs more gets longer ones.
 _SYLLABLES = 2

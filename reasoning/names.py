@@ -13,6 +13,15 @@ from factdrift.builders.facts.relations import RelationWording
 from factdrift.builders.text.dates import format_date
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.render import phrase
+from factdrift.reasoning.clauses import (
+    Clause,
+    all_holders,
+    ask_after_event,
+    event_of_join,
+    have_one_state,
+    second_event,
+    second_state,
+)
 from factdrift.reasoning.rows import QuestionCandidate
 
 _DISTANCES = {
@@ -95,6 +104,11 @@ class Verbalizer(NamedTuple):
         - `{offset}` is a distance such as `three years before`.
         - `{months}` is a window such as `January 2010 to December 2014`.
         - `{year}` is the year in which the term began.
+        - `{who 0 0}` asks for everybody whom `{count 0 0}` counts.
+        - `{compared}` is the event of the last two items, after the event of the first two.
+        - `{joined}` is the event at whose time something else is asked, after that; and
+          `{joined_first}` is the same before `{ask_joined}`.
+        - `{state_and_state}` and `{state_while_state}` are the states of four items.
         """
         # A name may bring its own full stop: "… Reds F.C.. In which year was that?"
         return _TWO_STOPS.sub(".", template.format_map(_Places(self, row)))
@@ -122,6 +136,9 @@ class _Places:
 
     def _phrase(self, phrase_name: str, relation_number: int, *item_numbers: int) -> str:
         item_names = [self._items[item_number] for item_number in item_numbers]
+        if phrase_name == "who":
+            wording = self._names.phrases[self._row.relations[relation_number]]
+            return phrase(all_holders(wording), item_names[0])
         return self._names.fill_wording(
             phrase_name, self._row.relations[relation_number], *item_names
         )
@@ -145,6 +162,52 @@ class _Places:
         for relation in row.relations[:-1]:
             path_text = self._names.fill_wording("noun", relation, path_text)
         return self._names.fill_wording("ask", row.relations[-1], path_text)
+
+    def _compared(self) -> str:
+        return self._filled(second_event(self._clause(0, 0, 1), self._clause(1, 2, 3)), 2, 3)
+
+    def _joined(self) -> str:
+        return self._filled(event_of_join(*self._joined_clauses(), is_first=False), 1, 2)
+
+    def _joined_first(self) -> str:
+        return self._filled(event_of_join(*self._joined_clauses(), is_first=True), 1, 2)
+
+    def _ask_joined(self) -> str:
+        return self._filled(ask_after_event(*self._joined_clauses()), 0)
+
+    def _joined_clauses(self) -> tuple[Clause, Clause]:
+        asked_wording = self._names.phrases[self._row.relations[0]]
+        return Clause(asked_wording, self._row.items[0], None), self._clause(1, 1, 2)
+
+    def _state_and_state(self) -> str:
+        return self._states("and")
+
+    def _state_while_state(self) -> str:
+        return self._states("while")
+
+    def _states(self, joining_word: str) -> str:
+        first, second = self._clause(0, 0, 1), self._clause(1, 2, 3)
+        if have_one_state(first, second):
+            names = list(self._items[:2])
+            place = 0 if first.agent_role == "subject" else 1
+            names[place] = f"{self._items[place]} and {self._items[place + 2]} both"
+            return self._names.fill_wording("was", self._row.relations[0], *names)
+        second_text, needs_and = second_state(first, second)
+        states = self._phrase("was", 0, 0, 1), self._filled(second_text, 2, 3)
+        return f" {'and' if needs_and else joining_word} ".join(states)
+
+    def _clause(self, relation_number: int, subject_number: int, object_number: int) -> Clause:
+        row = self._row
+        return Clause(
+            self._names.phrases[row.relations[relation_number]],
+            row.items[subject_number],
+            row.items[object_number],
+        )
+
+    def _filled(self, template: str, subject_number: int, object_number: int = 0) -> str:
+        if "<" not in template:  # a pronoun stands for all that it named
+            return template
+        return phrase(template, self._items[subject_number], self._items[object_number])
 
 
 def _capital(text: str) -> str:

@@ -15,9 +15,14 @@ import pytest
 
 from factdrift.builders import rows
 from factdrift.builders.core.engine import engine
-from factdrift.builders.facts.relations import PHRASES, NamedKind, RelationWording
+from factdrift.builders.facts.relations import (
+    PHRASES,
+    NamedKind,
+    RelationWording,
+    load_relations,
+)
 from factdrift.builders.release.manifest import load_manifest
-from factdrift.reasoning import names, writing
+from factdrift.reasoning import clauses, names, writing
 from factdrift.reasoning.balance import Guess, Label, Offer, draw_balanced
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
@@ -266,12 +271,14 @@ def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
 
 
 PEOPLE = {"Q1": "Ana Lu", "Q2": "Bo Ek", "Q3": "Reds F.C.", "Q4": "Dutch Republic"}
+PEOPLE |= {"Q5": "Mayor of Rome", "Q6": "Blues F.C."}
 WORDING = RelationWording(
     noun="the team that <subject> played for",
     ask="who was the coach of <the subject>",
     event="<object> became the coach of <the subject>",
     began="<object> took over",
     did="Did <object> become the coach of <the subject>",
+    becoming="becoming the coach of <the subject>",
     was="<object> coached <the subject>",
     long="For how many full years did <object> coach <the subject>",
     count="How many people coached <the subject>",
@@ -279,7 +286,10 @@ WORDING = RelationWording(
 ENTITIES = {
     item_id: rows.Entity(item_id, name, (), name, 1, 1, 1) for item_id, name in PEOPLE.items()
 }
-NAMES = Verbalizer(ENTITIES, {"P1": WORDING, "P2": WORDING})
+# Templates of ours, by which a question's second clause is shown to fit its first.
+TEMPLATES = load_relations(ROOT / "templates")
+WORDINGS = {name: relation.phrases for name, relation in TEMPLATES.items() if relation.phrases}
+NAMES = Verbalizer(ENTITIES, WORDINGS | {"P1": WORDING, "P2": WORDING})
 AT: dict[str, Any] = {"as_of": date(2019, 12, 31), "since": date(2012, 1, 1)}
 EMPTY: dict[str, Any] = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
 
@@ -300,6 +310,8 @@ def test_wording(case: tuple[str, ...]) -> None:
     [
         (names._TWO_STOPS, "Reds F.C.. In", "and so on..."),
         (writing._PARTS_OF_LISTS, "Minister for Women, Gender Equality and Youth", "Brandt"),
+        (clauses._PEOPLE, "How many people were head of state", "Who was head of state"),
+        (clauses._ACTIVE_SUBJECT, "which party did <subject> belong to", "who owned <the subject>"),
     ],
 )
 def test_searched_patterns(pattern: re.Pattern[str], accepted: str, refused: str) -> None:
@@ -314,11 +326,13 @@ def words_in_use(words: Collection[str]) -> set[str]:
 
 def test_invented_names_are_of_a_kind_and_of_nobody() -> None:
     kinds: dict[str, NamedKind] = {"Q1": "person", "Q2": "team", "Q3": "office", "Q4": "thing"}
+    kinds["Q0"] = "national_team"
     kinds |= {f"Q{item_number}": "place" for item_number in range(5, 300)}
     invented = invent_names(kinds, 3, words_in_use)
     assert invented == invent_names(dict(reversed(kinds.items())), 3, words_in_use)
     assert len(set(invented.values())) == len(kinds)
     assert len(invented["Q1"].split()) == 2 and " of " in invented["Q3"]
+    assert invented["Q0"].endswith(" national team")
     assert all(not words_in_use([invented[item.id]]) for item in named_items(200)[4:])
 
 

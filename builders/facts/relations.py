@@ -122,7 +122,9 @@ def _valid_wording(text: str) -> str:
 WordingText = Annotated[str, AfterValidator(_valid_wording)] | None
 
 
-NamedKind = Literal["person", "team", "party", "place", "organization", "office", "thing"]
+NamedKind = Literal[
+    "person", "team", "national_team", "party", "place", "organization", "office", "thing"
+]  # fmt: skip
 """What a name is of, so that an invented one is of the same kind."""
 
 
@@ -149,6 +151,11 @@ class RelationWording(Strict):
     )
     did: WordingText = Field(
         default=None, description="Did <object> become the head coach of <subject>"
+    )
+    becoming: WordingText = Field(
+        default=None,
+        description="becoming the head coach of <subject>: without who does it, where a question "
+        "names them already",
     )
     was: WordingText = Field(default=None, description="<object> was the head coach of <subject>")
     long: WordingText = Field(default=None, description="For how many full years was <object> ...")

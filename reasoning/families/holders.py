@@ -268,7 +268,7 @@ def _neighbours(knowledge: Knowledge, scope: Scope) -> ir.Table:
 CHAIN = Family(_chains, {"chain": ("On {day}, {path}?", "{Path}, as of {day}?")})
 JOIN = Family(
     _joins,
-    {"when": ("{Ask 0 0} when {event 1 1 2}?", "At the time when {event 1 1 2}, {ask 0 0}?")},
+    {"when": ("{Ask 0 0} when {joined}?", "When {joined_first}, {ask_joined}?")},
 )
 OFFSET = Family(
     _offsets,

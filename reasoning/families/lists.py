@@ -233,8 +233,8 @@ SET = Family(
     _sets,
     {
         "window": (
-            "{Ask 0 0} at any point from {months}? Name all in the order in which they began.",
-            "From {months}, {ask 0 0}? List all of them, the first to begin first.",
+            "{Who 0 0} at any point from {months}? Name them all in the order in which they began.",
+            "From {months}, {who 0 0} at one time or another? Name them all, from first to last.",
         )
     },
 )

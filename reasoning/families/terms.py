@@ -181,7 +181,7 @@ def _durations(knowledge: Knowledge, scope: Scope) -> ir.Table:
     terms = knowledge.terms.filter(knowledge.terms.closed & knowledge.terms.once)
     terms = terms.filter((terms.start_first >= scope.first) & (terms.end_last <= scope.last))
     terms = scope.with_phrase(terms, "long")
-    return _lengths(terms).union(_longer(terms, knowledge))
+    return _lengths(scope.with_phrase(terms, "event")).union(_longer(terms, knowledge))
 
 
 def _lengths(terms: ir.Table) -> ir.Table:
@@ -241,12 +241,12 @@ ORDER = Family(
     _orders,
     {
         "before": (
-            "{Did 0 0 1} before {event 1 2 3}?",
-            "Was it before {event 1 2 3} that {event 0 0 1}?",
+            "{Did 0 0 1} before {compared}?",
+            "Is it true that {event 0 0 1} before {compared}?",
         ),
         "after": (
-            "{Did 0 0 1} after {event 1 2 3}?",
-            "Was it after {event 1 2 3} that {event 0 0 1}?",
+            "{Did 0 0 1} after {compared}?",
+            "Is it true that {event 0 0 1} after {compared}?",
         ),
     },
 )
@@ -254,15 +254,19 @@ OVERLAP = Family(
     _overlaps,
     {
         "overlap": (
-            "Was there a time when {was 0 0 1} and {was 1 2 3}?",
-            "Was there any day on which {was 0 0 1} while {was 1 2 3}?",
+            "Was there a time when {state_and_state}?",
+            "Was there any day on which {state_while_state}?",
         )
     },
 )
 DURATION = Family(
     _durations,
     {
-        "years": ("{Long 0 0 1} from {year} on?", "From {year} on, {long 0 0 1}?"),
+        # No calendar years are meant, so both speak of the whole of the term.
+        "years": (
+            "{Long 0 0 1}, from the start in {year} to the end?",
+            "{Event 0 0 1} in {year}. How many full years did that last?",
+        ),
         "longer": (
             "{Ask 0 0} for longer: {name 1} or {name 2}?",
             "{Name 1} or {name 2}: {ask 0 0} for the longer time?",

@@ -1,0 +1,182 @@
+"""Word the second clause of a question so that it does not repeat what the first one names.
+
+A person who is named twice is left out (`before becoming the mayor of Rome`), so is what two people
+become (`before Bo Ek did`), a club is `the team` and a country `it`. No pronoun stands for a
+person, as the dump does not tell which. Functions return templates, whose names are filled in
+later.
+"""
+
+import re
+from typing import Literal, NamedTuple
+
+from factdrift.builders.facts.relations import RelationWording
+from factdrift.builders.text.render import Placeholder, parse_phrase
+
+Role = Literal["subject", "object"]
+_NO_PRONOUN = ("person", "office")
+"""What nobody calls `it`."""
+_NOUNS = {
+    "team": "the team",
+    "national_team": "the team",
+    "party": "the party",
+    "organization": "the organization",
+}
+"""What stands for the name of an item, by the first of its kinds; `it` for all others."""
+# It matches `which party did <subject>` and `which group was <the subject>`, whose subject is the
+# grammatical one, but not `who was the head coach of <the subject>`.
+_ACTIVE_SUBJECT = re.compile(r"\b(?:did|was) <(?:the )?subject>")
+# It matches `How many people were ` in `How many people were head of state of <the subject>`.
+_PEOPLE = re.compile(r"^How many people (were )?")
+
+
+class Clause(NamedTuple):
+    """One clause of a question: the words of a relation, and the items that it names.
+
+    `object` is None where the clause asks for it.
+    """
+
+    wording: RelationWording
+    subject: str
+    object: str | None
+
+    @property
+    def agent_role(self) -> Role:
+        """The role of who does something: the first name of an event."""
+        return _first_role(self.wording.event or self.wording.was or "")
+
+    @property
+    def agent(self) -> str | None:
+        """The item that does something."""
+        return self.subject if self.agent_role == "subject" else self.object
+
+    @property
+    def target(self) -> str | None:
+        """The item that something is done to: of a head coach the team."""
+        return self.object if self.agent_role == "subject" else self.subject
+
+    @property
+    def target_role(self) -> Role:
+        """The role of the item that something is done to."""
+        return "object" if self.agent_role == "subject" else "subject"
+
+    def kind(self, role: Role) -> str:
+        """Return what the item of a role is: a person, a team."""
+        return self.wording.subject_is if role == "subject" else self.wording.object_is
+
+    @property
+    def has_person(self) -> bool:
+        """Whether a person does something, so that `it` can only mean the other item."""
+        return self.kind(self.agent_role) == "person"
+
+    @property
+    def target_kind(self) -> str:
+        """What the item is that something is done to."""
+        return self.kind(self.target_role)
+
+
+def all_holders(wording: RelationWording) -> str:
+    """Return the question for everybody who is counted: `who was head of state of <the subject>`.
+
+    It has no article, as two may hold an office at a time.
+    """
+    counted, count = _PEOPLE.subn(
+        lambda match: "who was " if match[1] else "who ", wording.count or ""
+    )
+    return counted if count else wording.ask or ""
+
+
+def second_event(first: Clause, second: Clause) -> str:
+    """Return an event that stands behind `Did …` of another event and `before` or `after`."""
+    event = second.wording.event or ""
+    # An event of two, such as a wedding, has no phrase without who does it.
+    if first.wording.becoming and second.wording.becoming:
+        if first.agent == second.agent:
+            return second.wording.becoming
+        if first.target == second.target and _alike(first, second):
+            return f"{_agent_mark(event)} did"
+    return _pointing_back(event, first, second)
+
+
+def event_of_join(asked: Clause, event: Clause, *, is_first: bool) -> str:
+    """Return the event of a question about something else at its time.
+
+    `is_first` says whether it stands before what is asked; if so, that has the pronoun.
+    """
+    text = event.wording.event or ""
+    is_active = _ACTIVE_SUBJECT.search(asked.wording.ask or "")
+    if event.wording.becoming and is_active and event.agent == asked.subject:
+        return event.wording.becoming
+    if event.target == asked.subject and not is_first:
+        return _with_pronoun(text, event.target_role, asked.kind("subject"), event.target_kind)
+    return text
+
+
+def ask_after_event(asked: Clause, event: Clause) -> str:
+    """Return what is asked after the event at whose time it was so."""
+    text = asked.wording.ask or ""
+    if event.target == asked.subject and event.has_person:
+        return _with_pronoun(text, "subject", asked.kind("subject"), event.target_kind)
+    return text
+
+
+def second_state(first: Clause, second: Clause) -> tuple[str, bool]:
+    """Return a state beside another one, and whether only `and` may join them.
+
+    `<subject> was too` follows `Ana Lu was a member of the Labour Party`.
+    """
+    state = second.wording.was or ""
+    if first.agent == second.agent and state.startswith(f"{_agent_mark(state)} "):
+        return state.partition("> ")[2], True
+    if first.target == second.target and _alike(first, second):
+        return f"{_agent_mark(state)} {'was' if _has_was(first) else 'did'} too", True
+    return _pointing_back(state, first, second), False
+
+
+def have_one_state(first: Clause, second: Clause) -> bool:
+    """Whether two people do the same, in words that fit both: `Ana Lu and Bo Ek both coached`."""
+    plain_names = "<the " not in _agent_mark(first.wording.was or "")
+    return (
+        first.target == second.target
+        and first.wording == second.wording
+        and plain_names
+        and not _has_was(first)
+    )
+
+
+def _has_was(clause: Clause) -> bool:
+    return (clause.wording.was or "").partition("> ")[2].startswith("was ")
+
+
+def _alike(first: Clause, second: Clause) -> bool:
+    """Whether two events with the same target are of one kind: both take an office."""
+    both_offices = first.target_kind == second.target_kind == "office"
+    return first.wording == second.wording or both_offices
+
+
+def _pointing_back(text: str, first: Clause, second: Clause) -> str:
+    if first.target == second.target and first.has_person:
+        return _with_pronoun(text, second.target_role, first.target_kind, second.target_kind)
+    return text
+
+
+def _with_pronoun(text: str, role: Role, *kinds: str) -> str:
+    """Return a template with `its head coach` for `the head coach of <the subject>`.
+
+    Where no such noun stands before it, an item is called by its kind. The two relations that it
+    stands in may say different ones: a club is an organization that has a chair.
+    """
+    if not set(kinds).isdisjoint(_NO_PRONOUN):
+        return text
+    noun = next((noun for kind, noun in _NOUNS.items() if kind in kinds), "it")
+    text = re.sub(rf"\bthe ([a-z-]+(?: [a-z-]+)*) of <(?:the )?{role}>", r"its \1", text)
+    return re.sub(rf"<(?:the )?{role}>", noun, text)
+
+
+def _first_role(text: str) -> Role:
+    placeholders = [part for part in parse_phrase(text) if isinstance(part, Placeholder)]
+    return "object" if placeholders[0].role == "object" else "subject"
+
+
+def _agent_mark(text: str) -> str:
+    """Return the first placeholder of a template as it is written: `<the object>`."""
+    return text[text.index("<") : text.index(">") + 1]
