@@ -20,7 +20,8 @@ from factdrift.builders.core.files import is_pipe, refusal, resource
 from factdrift.builders.core.inputs import INPUTS, with_inputs, without_day, words
 from factdrift.builders.core.progress import echo, say
 from factdrift.scoring import commands as scoring
-from factdrift.scoring.export import FormatName, IdForm
+from factdrift.scoring.export import FormatName
+from factdrift.scoring.export.id_forms import IdForm
 
 if TYPE_CHECKING:
     from factdrift.builders.generate.prompts import ModelSettings

@@ -21,7 +21,7 @@ _SLACK_ROWS = 1.0
 Row = TypeVar("Row")
 
 
-class Guess(NamedTuple):
+class RuleGuess(NamedTuple):
     """How often a guess is right in a row, and how often chance is."""
 
     hit: float
@@ -35,7 +35,7 @@ class Label(NamedTuple):
     most: float
 
 
-Guesses = Mapping[str, Guess | Label]
+Guesses = Mapping[str, RuleGuess | Label]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Balance:
         """Return whether no guess would win too much with this row."""
         return all(self._admits(name, guess) for name, guess in guesses.items())
 
-    def _admits(self, name: str, single_guess: Guess | Label) -> bool:
+    def _admits(self, name: str, single_guess: RuleGuess | Label) -> bool:
         row_slack = max(_SLACK_ROWS, _SLACK_SHARE * self._rows[name])
         if isinstance(single_guess, Label):
             label_count = self._labels[name][single_guess.answer] + 1
@@ -84,14 +84,14 @@ class Balance:
                 self._excess[guess_name] += single_guess.hit - single_guess.chance
 
 
-class Draw(NamedTuple, Generic[Row]):
+class BalancedDraw(NamedTuple, Generic[Row]):
     """The rows that were admitted, and the offers that were not."""
 
     admitted: list[Row]
     refused: list[Offer[Row]]
 
 
-def draw_balanced(offers: Iterator[Offer[Row]], most: int) -> Draw[Row]:
+def draw_balanced(offers: Iterator[Offer[Row]], most: int) -> BalancedDraw[Row]:
     """Admit at most `most` rows in their order.
 
     Offers are taken as many at a time as rows are wanted, and those that wait are tried again as
@@ -110,7 +110,7 @@ def draw_balanced(offers: Iterator[Offer[Row]], most: int) -> Draw[Row]:
                 for offer in waiting_offers
                 if not _admit(guess_balance, offer, admitted_rows, most)
             ]
-    return Draw(admitted_rows, waiting_offers)
+    return BalancedDraw(admitted_rows, waiting_offers)
 
 
 def _admit(balance: Balance, offer: Offer[Row], admitted: list[Row], most: int) -> bool:

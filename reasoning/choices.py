@@ -12,7 +12,7 @@ from factdrift.builders.core.hashing import seeded_hash, seeded_index
 from factdrift.builders.rows import Segment
 from factdrift.builders.text.dates import format_date
 from factdrift.reasoning.rows import QuestionCandidate
-from factdrift.reasoning.timelines import Timeline
+from factdrift.reasoning.timelines import ItemTimeline
 
 Choice = str | tuple[str, ...]
 """A text, or the ids of items, whose names are written one after the other."""
@@ -25,7 +25,7 @@ _FORMS: Mapping[str, str] = {"day": "day", "month": "month", "year": "year"}
 
 
 def wrong_choices(
-    row: QuestionCandidate, timeline: Timeline, distinct_objects: Sequence[str], seed: object
+    row: QuestionCandidate, timeline: ItemTimeline, distinct_objects: Sequence[str], seed: object
 ) -> list[Choice]:
     """Return the wrong choices of a question; none where its timeline has too few.
 
@@ -47,7 +47,7 @@ def wrong_choices(
 
 
 def _possible_choices(
-    row: QuestionCandidate, timeline: Timeline, distinct_objects: Sequence[str]
+    row: QuestionCandidate, timeline: ItemTimeline, distinct_objects: Sequence[str]
 ) -> Iterable[Choice]:
     """Return everything in a timeline that may be a wrong choice."""
     if row.family == "ranking":
@@ -77,7 +77,7 @@ def _near_numbers(row: QuestionCandidate, object_count: int, seed: object) -> li
     return [str(number) for number in offered_numbers if number != right_number]
 
 
-def _other_lengths(row: QuestionCandidate, timeline: Timeline) -> list[Choice]:
+def _other_lengths(row: QuestionCandidate, timeline: ItemTimeline) -> list[Choice]:
     """Return the full years of the other terms, each once."""
     other_lengths: dict[Choice, None] = {}
     for segment in timeline.segments:
@@ -99,7 +99,7 @@ def full_years(segment: Segment) -> int | None:
     )
 
 
-def _other_dates(row: QuestionCandidate, timeline: Timeline) -> list[Choice]:
+def _other_dates(row: QuestionCandidate, timeline: ItemTimeline) -> list[Choice]:
     """Return the starts of the other terms, as precise as the one that is asked for."""
     if row.wording not in _FORMS:
         return []
@@ -131,7 +131,7 @@ def date_text(row: QuestionCandidate) -> str:
     return f"between {format_date(first)} and {format_date(last)}"
 
 
-def _other_runs(row: QuestionCandidate, timeline: Timeline, seed: object) -> list[Choice]:
+def _other_runs(row: QuestionCandidate, timeline: ItemTimeline, seed: object) -> list[Choice]:
     """Return other lists of objects that follow one another, by which none is told from the rest.
 
     The four begin at either of two neighbours and end at either of two others, and which of the

@@ -29,13 +29,13 @@ from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 from factdrift.reasoning.selection import draw_pool
 from factdrift.reasoning.states import PAIR, build_knowledge
-from factdrift.reasoning.writing import Draft, Writer, guessable
+from factdrift.reasoning.writing import QuestionDraft, Writer, guessable
 
 
 class DrawnRows(NamedTuple):
     """The drafts of a family that are asked, and what was dropped of it."""
 
-    admitted: list[Draft]
+    admitted: list[QuestionDraft]
     dropped: list[rows.Dropped]
 
 
@@ -159,11 +159,11 @@ class ReasoningRows(Step):
     recent: date
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Draft every candidate, admit those by which no guess wins, and write them."""
+        """QuestionDraft every candidate, admit those by which no guess wins, and write them."""
         writer = self._writer(workspace)
         folder = workspace.folder(self.candidates)
         with writing(out / "dropped.parquet", rows.Dropped) as drop_writer:
-            drafts: list[Draft] = []
+            drafts: list[QuestionDraft] = []
             all_candidates = typed_rows(folder / "candidates.parquet", QuestionCandidate)
             for _, family_candidates in groupby(all_candidates, lambda row: (row.family, row.hops)):
                 drawn = self._drawn(writer, family_candidates)
@@ -218,7 +218,7 @@ class ReasoningRows(Step):
         """
         dropped_rows: list[rows.Dropped] = []
 
-        def offers() -> Iterator[Offer[Draft]]:
+        def offers() -> Iterator[Offer[QuestionDraft]]:
             for candidate in candidates:
                 draft = writer.draft(candidate)
                 if isinstance(draft, rows.Dropped):

@@ -11,13 +11,13 @@ GuessedObjects = Mapping[str, Collection[str]]
 """The name of a guess, and the objects that it cannot choose between."""
 
 
-class Timeline(NamedTuple):
+class ItemTimeline(NamedTuple):
     """All segments of a subject and relation, in the order in which they began."""
 
     segments: tuple[Segment, ...]
 
     @classmethod
-    def of(cls, segments: Iterable[Segment]) -> "Timeline":
+    def of(cls, segments: Iterable[Segment]) -> "ItemTimeline":
         """Sort segments; what began on an unknown day is the oldest."""
         return cls(tuple(sorted(segments, key=lambda term: (_start(term), term.object))))
 

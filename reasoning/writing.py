@@ -14,12 +14,12 @@ from factdrift.builders.rows import Dropped, Segment
 from factdrift.builders.text.dates import format_date
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import normalize_or_keep
-from factdrift.reasoning.balance import Guess, Guesses, Label, Offer
+from factdrift.reasoning.balance import Guesses, Label, Offer, RuleGuess
 from factdrift.reasoning.choices import YES_NO, Choice, date_text, wrong_choices
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import AnswerKind, QuestionCandidate, ReasoningQuestion
-from factdrift.reasoning.timelines import Timeline
+from factdrift.reasoning.timelines import ItemTimeline
 
 _INTRODUCTION = "Answer the question with a name, a date, a number, yes or no."
 _LIST_INTRODUCTION = "Answer the question with names, separated by commas."
@@ -39,7 +39,7 @@ _PARTS_OF_LISTS = re.compile(r", | and ")
 T = TypeVar("T")
 
 
-class Draft(NamedTuple):
+class QuestionDraft(NamedTuple):
     """A question with its choices and facts, before it is written with the names of its items."""
 
     row: QuestionCandidate
@@ -80,10 +80,10 @@ class Writer:
                 for statement in segment.statements:
                     self.terms[segment.relation, statement] = segment
                 pairs[segment.subject, segment.relation].append(segment)
-        self.timelines = {pair: Timeline.of(segments) for pair, segments in pairs.items()}
+        self.timelines = {pair: ItemTimeline.of(segments) for pair, segments in pairs.items()}
         self.all_terms = list(dict.fromkeys(self.terms.values()))
 
-    def draft(self, row: QuestionCandidate) -> Draft | Dropped:
+    def draft(self, row: QuestionCandidate) -> QuestionDraft | Dropped:
         """Return the question of a candidate, or a drop that says why it is not asked."""
         template_texts = FAMILIES[row.family].texts[row.wording]
         variant = seeded_index(len(template_texts), self.seed, row.id, "wording")
@@ -98,7 +98,7 @@ class Writer:
         unnamed_objects = [
             object_id for object_id in answer_timeline.objects if object_id not in named_items
         ]
-        return Draft(
+        return QuestionDraft(
             row=row,
             variant=variant,
             answer=_answer(row),
@@ -108,11 +108,11 @@ class Writer:
             table_size=len(unnamed_objects),
         )
 
-    def offer(self, draft: Draft) -> Offer[Draft]:
+    def offer(self, draft: QuestionDraft) -> Offer[QuestionDraft]:
         """Return a draft with what guesses win by it, in versions with different choices."""
         return Offer(self._guesses(draft), partial(self._versions, draft))
 
-    def _versions(self, draft: Draft) -> Iterator[tuple[Draft, Guesses]]:
+    def _versions(self, draft: QuestionDraft) -> Iterator[tuple[QuestionDraft, Guesses]]:
         """Yield a draft with choices that are drawn in several ways; without, where it has none."""
         row = draft.row
         answer_timeline = self.timelines[row.holder, row.relation]
@@ -156,7 +156,7 @@ class Writer:
             return "no_sentence"
         return None if facts else "no_sentence"
 
-    def _distinct_objects(self, draft: Draft, timeline: Timeline) -> list[str]:
+    def _distinct_objects(self, draft: QuestionDraft, timeline: ItemTimeline) -> list[str]:
         """Return the objects that may be wrong choices.
 
         Their facts stand in the table, and their names differ from the answers and each other.
@@ -174,14 +174,14 @@ class Writer:
                 distinct_ids.append(object_id)
         return distinct_ids
 
-    def _guesses(self, draft: Draft) -> Guesses:
+    def _guesses(self, draft: QuestionDraft) -> Guesses:
         """Return how often each guess is right that looks at the table alone."""
         row, right_ids = draft.row, set(draft.row.answers)
         answer_timeline = self.timelines[row.holder, row.relation]
         asked_kind = answer_kind(row)
         if asked_kind == "yes_no":
             return {
-                f"{answer} {scope}": Guess(float(row.answer == answer), 0.5)
+                f"{answer} {scope}": RuleGuess(float(row.answer == answer), 0.5)
                 for scope in ("all", row.wording, row.path, _shared_items(row))
                 for answer in YES_NO
             }
@@ -196,31 +196,31 @@ class Writer:
             guessed_objects = answer_timeline.guesses((), None, draft.table)
             object_chance = 1 / len(answer_timeline.objects)
             return {
-                guess_name: Guess(_share(guessed_items, right_ids), object_chance)
+                guess_name: RuleGuess(_share(guessed_items, right_ids), object_chance)
                 for guess_name, guessed_items in guessed_objects.items()
             }
         # Of the families that ask for a single object only chains name a day.
         near_day = row.as_of if row.family == "chain" else None
         guessed_objects = answer_timeline.guesses(row.items, near_day, draft.table)
         object_chance = len(right_ids) / max(draft.table_size, 1)
-        guesses: dict[str, Guess | Label] = {
-            guess_name: Guess(_share(guessed_items, right_ids), object_chance)
+        guesses: dict[str, RuleGuess | Label] = {
+            guess_name: RuleGuess(_share(guessed_items, right_ids), object_chance)
             for guess_name, guessed_items in guessed_objects.items()
         }
         # The same guesses of somebody who forgets what the question names.
         whole_chance = len(right_ids) / len(answer_timeline.objects)
         for guess_name, object_id in draft.shortcuts.items():
-            guesses[f"whole {guess_name}"] = Guess(float(object_id in right_ids), whole_chance)
+            guesses[f"whole {guess_name}"] = RuleGuess(float(object_id in right_ids), whole_chance)
         guesses["answer"] = Label(row.answers[0], _ITEM_SHARE)
         return guesses
 
     def _choice_guesses(
-        self, row: QuestionCandidate, timeline: Timeline, choices: Sequence[Choice]
+        self, row: QuestionCandidate, timeline: ItemTimeline, choices: Sequence[Choice]
     ) -> Guesses:
         """Return how often a guess is right that looks at the size and the time of the choices."""
         right_choice, chance = _answer(row), 1 / len(choices)
         if row.answer in YES_NO:
-            return {"choice first yes_no": Guess(float(choices[0] == right_choice), chance)}
+            return {"choice first yes_no": RuleGuess(float(choices[0] == right_choice), chance)}
         choice_texts = [self._text(choice, self.names) for choice in choices]
         text_lengths = [len(text) for text in choice_texts]
         mean_length = sum(text_lengths) / len(text_lengths)
@@ -246,14 +246,14 @@ class Writer:
             guessed_choices[f"rank {place}"] = [choice]
         choice_kind = f"{len(choices)} {row.family}"
         return {
-            f"choice {guess_name} {choice_kind}": Guess(
+            f"choice {guess_name} {choice_kind}": RuleGuess(
                 _share(guessed_items, {right_choice}), chance
             )
             for guess_name, guessed_items in guessed_choices.items()
         }
 
     def _ranked(
-        self, row: QuestionCandidate, timeline: Timeline, choices: Sequence[Choice]
+        self, row: QuestionCandidate, timeline: ItemTimeline, choices: Sequence[Choice]
     ) -> list[Choice]:
         """Return choices by the time at which they began, or by size."""
         if row.family == "when":
@@ -276,7 +276,7 @@ class Writer:
         return sorted(choices, key=lambda choice: int(str(choice)))
 
     def _table(
-        self, row: QuestionCandidate, facts: Sequence[Segment], timeline: Timeline
+        self, row: QuestionCandidate, facts: Sequence[Segment], timeline: ItemTimeline
     ) -> tuple[Segment, ...]:
         """Return the facts that a question stands behind, shuffled; none if they are too many.
 
@@ -321,18 +321,18 @@ class Writer:
             *((None, None) if segment.end_open else (segment.end_first, segment.end_last)),
         )
 
-    def question(self, draft: Draft) -> ReasoningQuestion:
+    def question(self, draft: QuestionDraft) -> ReasoningQuestion:
         """Return the question alone."""
         return self._written(draft, self.names, draft.row.id, None, "")
 
-    def in_context(self, draft: Draft) -> ReasoningQuestion | Dropped:
+    def in_context(self, draft: QuestionDraft) -> ReasoningQuestion | Dropped:
         """Return the question behind its table of facts."""
         if not draft.table:
             return _drop(draft.row, "many_facts", self._question_text(draft, self.names))
         context = self._context(draft, self.names)
         return self._written(draft, self.names, row_id("context", draft.row.id), None, context)
 
-    def twin(self, draft: Draft) -> ReasoningQuestion:
+    def twin(self, draft: QuestionDraft) -> ReasoningQuestion:
         """Return the question behind its table, with names that do not exist."""
         context = self._context(draft, self.invented)
         return self._written(
@@ -343,10 +343,10 @@ class Writer:
             context,
         )
 
-    def _context(self, draft: Draft, names: Verbalizer) -> str:
+    def _context(self, draft: QuestionDraft, names: Verbalizer) -> str:
         return "\n".join(f"- {names.sentence(segment)}" for segment in draft.table)
 
-    def _question_text(self, draft: Draft, names: Verbalizer) -> str:
+    def _question_text(self, draft: QuestionDraft, names: Verbalizer) -> str:
         template_texts = FAMILIES[draft.row.family].texts[draft.row.wording]
         return names.question(template_texts[draft.variant], draft.row)
 
@@ -354,7 +354,7 @@ class Writer:
         return choice if isinstance(choice, str) else ", ".join(map(names.name, choice))
 
     def _written(
-        self, draft: Draft, names: Verbalizer, new_id: str, twin: str | None, context: str
+        self, draft: QuestionDraft, names: Verbalizer, new_id: str, twin: str | None, context: str
     ) -> ReasoningQuestion:
         row = draft.row
         question_text = self._question_text(draft, names)
@@ -400,7 +400,7 @@ class Writer:
             sitelinks=self.names.entities[row.subject].sitelinks,
         )
 
-    def _targets(self, draft: Draft, names: Verbalizer) -> tuple[str, ...]:
+    def _targets(self, draft: QuestionDraft, names: Verbalizer) -> tuple[str, ...]:
         """Return every accepted answer."""
         row = draft.row
         kind = answer_kind(row)
@@ -483,7 +483,7 @@ def _answer(row: QuestionCandidate) -> Choice:
     return row.answers[:1] if row.answers else row.answer or ""
 
 
-def _shortcuts(row: QuestionCandidate, timeline: Timeline) -> dict[str, str | None]:
+def _shortcuts(row: QuestionCandidate, timeline: ItemTimeline) -> dict[str, str | None]:
     """Return the objects where one gets without looking at the question's day or event."""
     guessed_objects = timeline.guesses((), None, ())
     shortcut_objects = {
@@ -516,7 +516,7 @@ def _list_guesses(row: QuestionCandidate) -> Guesses:
     named_items = row.items[1:]
     order_chance = 1 / 6
     return {
-        f"order {' '.join(map(str, order))}": Guess(
+        f"order {' '.join(map(str, order))}": RuleGuess(
             float(tuple(named_items[place] for place in order) == row.answers), order_chance
         )
         for order in permutations(range(len(named_items)))
@@ -575,7 +575,7 @@ def _normalized(names: Iterable[str]) -> set[str]:
     return set(map(normalize_or_keep, names))
 
 
-def guessable(offer: Offer[Draft]) -> Dropped:
+def guessable(offer: Offer[QuestionDraft]) -> Dropped:
     """Return the drop of a question by which a guess would win."""
     refused_row = offer.versions[0][0].row
     return _drop(

@@ -23,7 +23,7 @@ from factdrift.builders.facts.relations import (
 )
 from factdrift.builders.release.manifest import load_manifest
 from factdrift.reasoning import clauses, names, writing
-from factdrift.reasoning.balance import Guess, Label, Offer, draw_balanced
+from factdrift.reasoning.balance import Label, Offer, RuleGuess, draw_balanced
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
 from factdrift.reasoning.invented import invent_names
@@ -32,7 +32,7 @@ from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.selection import draw_pool
 from factdrift.reasoning.states import build_knowledge
-from factdrift.reasoning.writing import Draft, Writer
+from factdrift.reasoning.writing import QuestionDraft, Writer
 from factdrift.scoring.sampling import ChosenSplit, stratified_sample
 from tests.conftest import ROOT, run_cli
 from tests.histories import day, parquet, timelines_with
@@ -372,7 +372,7 @@ def test_a_statement_of_two_relations_is_told_as_that_of_the_question() -> None:
     }
     writer = Writer(Verbalizer(ENTITIES, phrases), segments, LAST, 1)
     draft = writer.draft(row)
-    assert isinstance(draft, Draft)
+    assert isinstance(draft, QuestionDraft)
     question = writer.question(draft)
     assert question.evidence == ("Ana Lu led the Dutch Republic (from 2019 to 2021).",)
 
@@ -417,7 +417,7 @@ def test_a_pool_is_as_large_as_needed_and_of_many_subjects(
 def offers(hits: Iterable[bool], chance: float) -> Iterator[Offer[int]]:
     """Offers of rows in which a guess is right or wrong."""
     for number, hit in enumerate(hits):
-        guesses = {"newest": Guess(float(hit), chance)}
+        guesses = {"newest": RuleGuess(float(hit), chance)}
         yield Offer({}, partial(lambda *version: [version], number, guesses))
 
 

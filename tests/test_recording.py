@@ -16,7 +16,7 @@ from factdrift.builders.generate.recorded import Recorded, Recording, prompt_id
 from factdrift.builders.generate.recording import (
     REQUESTS,
     AnswersMissingError,
-    Desk,
+    RecordingDesk,
     read_answers,
     while_recording,
     write_texts,
@@ -32,10 +32,10 @@ def settings(tmp_path: Path) -> Recorded:
     return Recorded(model="large-1", recordings=tmp_path / "answers.jsonl.gz")
 
 
-def desk(settings: Recorded) -> Desk:
+def desk(settings: Recorded) -> RecordingDesk:
     path = settings.recordings
     recording = Recording.read(path) if path.is_file() else Recording("large-1", date(2026, 11, 27))
-    return Desk(path.parent / "desk", recording)
+    return RecordingDesk(path.parent / "desk", recording)
 
 
 def test_a_walk_of_two_rounds(settings: Recorded) -> None:

@@ -116,7 +116,7 @@ def _answer(value: Any) -> tuple[str, str] | None:
 
 
 @dataclass
-class Desk:
+class RecordingDesk:
     """What one round of recording asks for and uses, of all models that share a recording.
 
     Requests go into a file as they come, so that many need no memory.
@@ -154,7 +154,7 @@ class RecordingModel(Recorded):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     recordings: Annotated[RecipePath, NOT_IN_KEY]
-    desk: Annotated[SkipValidation[Desk], NOT_IN_KEY]
+    desk: Annotated[SkipValidation[RecordingDesk], NOT_IN_KEY]
     state: str
     """A hash of the answers so far: with others, the steps are made anew."""
 
@@ -167,7 +167,7 @@ class RecordingModel(Recorded):
         return RecordingBackend(self, seed)
 
 
-def while_recording(settings: Recorded, desk: Desk) -> RecordingModel:
+def while_recording(settings: Recorded, desk: RecordingDesk) -> RecordingModel:
     """Return the settings under which a recorded model asks for its answers at a desk."""
     values = {name: getattr(settings, name) for name in Recorded.model_fields}
     state = digest([desk.recording.model, sorted(desk.recording.answers.items())])

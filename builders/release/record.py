@@ -14,7 +14,7 @@ from factdrift.builders.generate.recorded import Recorded, Recording
 from factdrift.builders.generate.recording import (
     REQUESTS,
     AnswersMissingError,
-    Desk,
+    RecordingDesk,
     read_answers,
     while_recording,
     write_texts,
@@ -54,7 +54,7 @@ def record(
     chosen = chosen_recipes(recipe_names, options)
     path = _recordings_of(chosen)
     recording = _start(path, chosen, record_options)
-    desk = Desk(record_options.folder, recording)
+    desk = RecordingDesk(record_options.folder, recording)
     taken_count = take_answers(desk, options.say)
     if taken_count:
         recording.day = record_options.day or datetime.now(UTC).date()
@@ -122,7 +122,7 @@ def _start(path: Path, chosen: dict[Path, Recipe], record_options: RecordOptions
     return recording
 
 
-def take_answers(desk: Desk, say: Callable[[str], None]) -> int:
+def take_answers(desk: RecordingDesk, say: Callable[[str], None]) -> int:
     """Take the folder's answers into the recording; return how many are new or changed."""
     answer_files = read_answers(desk.folder)
     answers = desk.recording.answers
@@ -145,7 +145,11 @@ def _examples(names: Sequence[str]) -> str:
 
 
 def _follow(
-    recipe_path: Path, recipe: Recipe, desk: Desk, workspace: Workspace, options: ReleaseOptions
+    recipe_path: Path,
+    recipe: Recipe,
+    desk: RecordingDesk,
+    workspace: Workspace,
+    options: ReleaseOptions,
 ) -> None:
     """Build a recipe up to the first prompts that have no answer, which the desk writes."""
     options.say(f"{recipe.dataset}: {display_path(recipe_path)}")
@@ -158,7 +162,7 @@ def _follow(
 
 
 def _report(
-    desk: Desk, path: Path, record_options: RecordOptions, say: Callable[[str], None]
+    desk: RecordingDesk, path: Path, record_options: RecordOptions, say: Callable[[str], None]
 ) -> None:
     if desk.useless:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in desk.useless.most_common())

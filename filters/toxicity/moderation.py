@@ -123,7 +123,7 @@ class _RunningEndpoint:
                 text = f"the moderation endpoint refuses the call: {words}"
                 raise UserError(text, where=self._address, hint=hint_text)
             try:
-                results = msgspec.json.decode(reply.body, type=_Reply).results
+                results = msgspec.json.decode(reply.body, type=_ModerationReply).results
             except (msgspec.DecodeError, UnicodeDecodeError):
                 results = []
             if len(results) != text_count:
@@ -142,5 +142,5 @@ class _Result(msgspec.Struct):
     category_scores: dict[str, float]
 
 
-class _Reply(msgspec.Struct):
+class _ModerationReply(msgspec.Struct):
     results: list[_Result] = []

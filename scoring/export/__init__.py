@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from factdrift.builders.core.files import writable
+from factdrift.scoring.export.id_forms import IdForm
 
 FormatName = Literal[
     "streamingqa",
@@ -25,8 +26,6 @@ FormatName = Literal[
     "mteb",
     "stream",
 ]
-IdForm = Literal["original", "rows"]
-"""Ids of questions: of the original's own form (`eval-0`, `eval-1`, …), or those of the rows."""
 NAMES: tuple[FormatName, ...] = get_args(FormatName)
 
 

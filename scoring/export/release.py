@@ -21,7 +21,7 @@ from factdrift.builders.core.files import disk_errors, replacing
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, SplitEntry
-from factdrift.scoring.export import IdForm
+from factdrift.scoring.export.id_forms import IdForm
 
 Row = Mapping[str, Any]
 # Rows read at a time: some hold a whole page.
