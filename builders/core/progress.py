@@ -87,6 +87,11 @@ class _Lines:
         self._stream.flush()
 
 
+def is_interactive() -> bool:
+    """Whether somebody sits at a terminal who reads questions and answers them."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def say(line: str) -> None:
     """Print a line for the user to stderr, with control characters escaped."""
     print(printable(line), file=sys.stderr, flush=True)

@@ -21,6 +21,7 @@ from pydantic import Field
 from factdrift.builders.core.config import Strict, load
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
+from factdrift.builders.core.progress import is_interactive
 
 __outside_step_keys__ = True
 
@@ -150,7 +151,7 @@ class Terms:
             return
         if self.agreed:
             return
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not is_interactive():
             hint_text = (
                 "agree with --yes, or with --budget USD, at which it stops; --limit 20 is a try"
             )

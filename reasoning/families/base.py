@@ -84,6 +84,7 @@ def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
     table = table.select(**column_values).cast(CANDIDATE)
     id_parts = [table.family, table.wording, table.items.join(" "), table.path]
     id_parts += [table.as_of.strftime("%Y-%m-%d"), table.number.cast("string").fill_null("")]
+    id_parts += [table.since.strftime("%Y-%m-%d").fill_null("")]
     return table.mutate(id=row_id_of(*id_parts))
 
 
