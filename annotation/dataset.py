@@ -199,7 +199,9 @@ def _rows_of_batch(
     if places is not None:
         chosen_places = [place for place in batch_places if place in places]
         if len(chosen_places) < batch.num_rows:
-            batch = batch.take([place - first_place for place in chosen_places])
+            # a part of the table may hold none of the places
+            chosen_indices = pa.array([place - first_place for place in chosen_places], pa.int64())
+            batch = batch.take(chosen_indices)
         yield from zip(chosen_places, batch.to_pylist(), strict=True)
     else:
         yield from zip(batch_places, batch.to_pylist(), strict=True)
