@@ -122,7 +122,8 @@ def test_a_mistake_is_one_clear_message(command: str, said: str, tmp_path: Path)
 
 @pytest.mark.slow
 def test_the_rules_rebuild_offline_with_nothing_kept(sample: Path, tmp_path: Path) -> None:
-    assert not list((sample / "build").glob("work/answers/*"))
+    kept_answers = {path.name for path in (sample / "build").glob("work/answers/*")}
+    assert kept_answers <= {"begun.json", "rates.json"}, "rates of calls, and no answer"
     recipe = tmp_path / "streamingqa.yaml"
     text = NEWS.read_text("utf-8").replace("../../samples", str(ROOT / "samples"))
     recipe.write_text(text + "  offline: true\n", "utf-8")
