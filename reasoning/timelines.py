@@ -19,7 +19,9 @@ class ItemTimeline(NamedTuple):
     @classmethod
     def of(cls, segments: Iterable[Segment]) -> "ItemTimeline":
         """Sort segments; what began on an unknown day is the oldest."""
-        return cls(tuple(sorted(segments, key=lambda term: (_start(term), term.object))))
+        return cls(
+            tuple(sorted(segments, key=lambda term: (_start(term), term.object, term.statements)))
+        )
 
     @property
     def objects(self) -> tuple[str, ...]:

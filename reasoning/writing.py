@@ -436,6 +436,7 @@ class Writer:
                     relation_places[term.relation],
                     term.start_last or date.min,
                     term.object,
+                    term.statements,  # of two with the same days, so that the set's order is none
                 ),
             )
         )
