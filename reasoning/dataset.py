@@ -129,7 +129,8 @@ def _shortcuts(questions_path: Path) -> Statistics:
                 answer_kind = 'item' and wording != 'longer' as by_object
             from read_parquet(?)
         ) select family,
-            avg(1 / table_size) filter (by_object) as "chance among objects",
+            -- rounded, for threads sum such shares in an order of their own
+            round(avg(1 / table_size) filter (by_object), 9) as "chance among objects",
             avg(coalesce(list_contains(targets, shortcut_first), false)::int)
                 filter (by_object) as "first object",
             avg(coalesce(list_contains(targets, shortcut_before_newest), false)::int)
@@ -140,7 +141,7 @@ def _shortcuts(questions_path: Path) -> Statistics:
                 filter (by_object) as "longest-held object",
             avg(coalesce(list_contains(targets, shortcut_first_hop), false)::int)
                 filter (by_object) as "first hop",
-            avg(1 / len(choices)) filter (len(choices) > 0) as "chance among choices",
+            round(avg(1 / len(choices)) filter (len(choices) > 0), 9) as "chance among choices",
             avg((answer_index = 0)::int) as "first choice",
             avg((answer_index + 1 = list_position(lengths, list_min(lengths)))::int)
                 as "shortest choice",
