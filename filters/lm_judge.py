@@ -1,6 +1,6 @@
 """Filters by a language model that gets the article, the question and the answer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 from factdrift.builders.generate.protocol import WAITING, Result
@@ -46,9 +46,7 @@ class LMJudge(ModelFilter):
         """Drop what the model rejects, and what it gives no clear verdict on."""
         judging_model = self.open_model(context)
         results = judging_model.judge(queries_of(items)) if items else []
-        return [
-            _verdict(result, _REASONS, item) for result, item in zip(results, items, strict=True)
-        ]
+        return _verdicts(results, _REASONS, items)
 
 
 class NewsAndUnique(ModelFilter):
@@ -75,10 +73,11 @@ class NewsAndUnique(ModelFilter):
         """Drop what the model rejects, and what it gives no clear verdict on."""
         judging_model = self.open_model(context)
         results = judging_model.judge_news(queries_of(items)) if items else []
-        return [
-            _verdict(result, _NEWS_REASONS, item)
-            for result, item in zip(results, items, strict=True)
-        ]
+        return _verdicts(results, _NEWS_REASONS, items)
+
+
+def _verdicts(results: Sequence[Result], reasons: Mapping[str, str], items: Items) -> Verdicts:
+    return [_verdict(result, reasons, item) for result, item in zip(results, items, strict=True)]
 
 
 def _verdict(result: Result, reasons: Mapping[str, str], item: QuestionItem) -> FilterVerdict:

@@ -118,12 +118,14 @@ def _is_same_date(date_words: tuple[str, ...], other_words: tuple[str, ...]) -> 
 
     A question often has the year, so that `30 June` and `30 June 2007` are the same answer to it.
     """
-    shorter, longer = sorted((date_words, other_words), key=len)
-    extra_words = [word for word in longer if word not in shorter]
-    same_words = set(shorter) <= set(longer) and len(longer) - len(shorter) == len(extra_words)
-    has_month = any(word.startswith("month:") for word in shorter)
-    only_year = len(extra_words) == 1 and bool(_YEAR.fullmatch(extra_words[0]))
-    return bool(shorter) and same_words and (not extra_words or (has_month and only_year))
+    if not date_words or not other_words:
+        return False
+    words, others = Counter(date_words), Counter(other_words)
+    extra_words = [*(words - others).elements(), *(others - words).elements()]
+    if not extra_words:
+        return True
+    has_month = any(word.startswith("month:") for word in words & others)
+    return has_month and len(extra_words) == 1 and bool(_YEAR.fullmatch(extra_words[0]))
 
 
 # `2007`, not `30`

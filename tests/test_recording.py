@@ -22,7 +22,7 @@ from factdrift.builders.generate.recording import (
     write_texts,
 )
 from factdrift.builders.generate.replies import parse_verdict
-from factdrift.builders.release.record import take_answers
+from factdrift.builders.release.record import prune, take_answers
 
 ARTICLE = "Lindgrove sold its hall to a brewer on Monday, after two years of debate. " * 4
 
@@ -72,6 +72,20 @@ def test_a_walk_of_two_rounds(settings: Recorded) -> None:
     settings.check()
     assert settings.open(1).name == "recorded:large-1"
     assert settings.open(1).complete(prompts[:2]) == [Result("Ada"), Result("Bo")]
+
+
+def test_answers_of_a_dataset_that_asked_nothing_are_not_pruned(settings: Recorded) -> None:
+    recording = Recording("large-1", date(2026, 11, 27))
+    recording.answers |= {prompt_id("Who won?"): "Ada", prompt_id("Who lost?"): "Bo"}
+    recording.write(settings.recordings)
+    round_desk = desk(settings)
+    while_recording(settings, round_desk).open(7).complete(["Who won?"])
+    assert round_desk.answer_count == 1
+    with pytest.raises(UserError, match="no prompt of news was asked"):
+        prune(round_desk, ["news"], print)
+    assert len(round_desk.recording.answers) == 2
+    prune(round_desk, [], print)
+    assert [*round_desk.recording.answers] == [prompt_id("Who won?")]
 
 
 def test_other_prompts_name_the_command_to_record_again(settings: Recorded) -> None:

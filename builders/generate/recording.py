@@ -128,6 +128,8 @@ class RecordingDesk:
     """Ids of the prompts without an answer, in their order."""
     used: set[str] = field(default_factory=set)
     """Ids of the prompts that were answered from the recording."""
+    answer_count: int = 0
+    """Answers that were given, each as often as it was asked for."""
     useless: Counter[str] = field(default_factory=Counter)
     """Recorded answers that the run cannot use, by reason."""
     useless_ids: list[str] = field(default_factory=list)
@@ -213,6 +215,7 @@ class RecordingBackend(RecordedBackend):
                 self.desk.useless[reason] += 1
                 self.desk.useless_ids.append(name)
         self.desk.used.add(name)
+        self.desk.answer_count += 1
         return Result(answer_text)
 
     def finish(self) -> None:

@@ -62,20 +62,34 @@ def record(
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
     with workspace.lock():
         ready(options.engine, options.build / "scratch")
+        unasked_datasets: list[str] = []
         for recipe_path, recipe in chosen.items():
+            answers_before = desk.answer_count
             _follow(recipe_path, recipe, desk, replace(workspace, steps={}), options)
+            if desk.answer_count == answers_before:
+                unasked_datasets.append(recipe.dataset)
     desk.close()
     if record_options.prune and not desk.requests and not options.limit:
-        if not desk.used:
-            hint_text = "give another --build, or take its folder `questions-…` away"
-            raise UserError("no prompt was asked: the questions are made already", hint=hint_text)
-        unused = recording.answers.keys() - desk.used
-        for name in unused:
-            del recording.answers[name]
-        options.say(f"  {len(unused):,} answers that no prompt asks for are removed")
+        prune(desk, unasked_datasets, options.say)
     recording.write(path)
     _report(desk, path, record_options, options.say)
     return not desk.requests
+
+
+def prune(desk: RecordingDesk, unasked_datasets: Sequence[str], say: Callable[[str], None]) -> None:
+    """Remove the recorded answers that no prompt of this round asked for.
+
+    `UserError` if some datasets asked nothing, as their questions are made already: what they use
+    would seem to be unused.
+    """
+    if unasked_datasets:
+        names = ", ".join(unasked_datasets)
+        hint_text = "give another --build, or take its folder `questions-…` away"
+        raise UserError(f"no prompt of {names} was asked: its questions exist", hint=hint_text)
+    unused = desk.recording.answers.keys() - desk.used
+    for name in unused:
+        del desk.recording.answers[name]
+    say(f"  {len(unused):,} answers that no prompt asks for are removed")
 
 
 def _recordings_of(chosen: dict[Path, Recipe]) -> Path:

@@ -25,7 +25,7 @@ from factdrift.builders.streamingqa.common import QUESTIONS, merge_summaries, re
 from factdrift.builders.streamingqa.corpus import SearchIndex
 from factdrift.builders.streamingqa.model_writer import ROWS_OF_DRAW, ModelWriter
 from factdrift.builders.streamingqa.news_facts import NewsFacts
-from factdrift.builders.streamingqa.question_filters import QuestionFilters
+from factdrift.builders.streamingqa.question_filters import QuestionFilters, resources_of
 from factdrift.builders.streamingqa.questions import NAME_MODEL, NewsQuestions, StatedChoice
 from factdrift.builders.streamingqa.stated import StatedQuestions
 from factdrift.builders.wmt import steps as news
@@ -154,17 +154,15 @@ class StreamingQA(DatasetBuilder):
                 row_count=self.row_count,
                 offline=self.offline,
             )
-        needs = frozenset[str]().union(
-            *(chosen_filter.resources() for chosen_filter in self.filters)
-        )
+        needs, news_facts = resources_of(self.filters), NewsFacts.of_run(run)
         return NewsQuestions(
             draws=draws,
-            stated=self._stated(run, draws),
+            stated=self._stated(draws, news_facts),
             writer=writer,
             filters=QuestionFilters(
                 filters=self.filters,
                 index=SearchIndex(articles=articles) if "search" in needs else None,
-                news_facts=NewsFacts.of_run(run) if "facts" in needs else None,
+                news_facts=news_facts if "facts" in needs else None,
                 writer=self.generate.model,
                 seed=run.seed,
                 offline=self.offline,
@@ -173,9 +171,11 @@ class StreamingQA(DatasetBuilder):
             limit=self.limit,
         )
 
-    def _stated(self, run: Run, draws: news.QuestionDates) -> StatedChoice | None:
+    def _stated(
+        self, draws: news.QuestionDates, news_facts: NewsFacts | None
+    ) -> StatedChoice | None:
         """Return the step for questions without a language model, or None if there is none."""
-        backend, news_facts = self.generate.backend, NewsFacts.of_run(run)
+        backend = self.generate.backend
         if not isinstance(backend, Grounded) or news_facts is None:
             return None
         questions = StatedQuestions(draws=draws, news_facts=news_facts)

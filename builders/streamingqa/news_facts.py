@@ -13,7 +13,7 @@ from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts import namesakes
 from factdrift.builders.facts import steps as fact_steps
-from factdrift.builders.facts.relations import NewsWording
+from factdrift.builders.facts.relations import NewsWording, Relation
 from factdrift.builders.generate.grounded import StatedFacts
 
 
@@ -29,19 +29,15 @@ class NewsFacts(Strict):
         """Those of the recipe's dump; None without a dump, or where no relation is in the news."""
         if "dump" not in run.inputs:
             return None
-        news_relations = {
-            relation_id: relation
-            for relation_id, relation in fact_steps.all_relations(run).whole().items()
-            if relation.news is not None
-        }
+        news_relations: dict[str, Relation] = {}
+        wordings: dict[str, NewsWording] = {}
+        for relation_id, relation in fact_steps.all_relations(run).whole().items():
+            if relation.news is not None:
+                news_relations[relation_id] = relation
+                wordings[relation_id] = relation.news
         if not news_relations:
             return None
         facts_step = fact_steps.facts_step(run, "dump", news_relations)
-        wordings = {
-            relation_id: relation.news
-            for relation_id, relation in news_relations.items()
-            if relation.news is not None
-        }
         return cls(
             facts=facts_step,
             timelines=fact_steps.timelines_step(run, facts_step, news_relations),

@@ -1,5 +1,6 @@
 """The filters of a recipe with their resources; every question passes them here."""
 
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Annotated, Self
@@ -30,6 +31,11 @@ class StartedFilters:
         self.resources.close()
         for model in self.models:
             model.finish()
+
+
+def resources_of(filters: Iterable[AnyFilter]) -> frozenset[str]:
+    """Return all that some filters need beside the questions: models, a search, names, facts."""
+    return frozenset[str]().union(*(chosen_filter.resources() for chosen_filter in filters))
 
 
 class QuestionFilters(Strict):
@@ -81,9 +87,7 @@ class QuestionFilters(Strict):
             opened_models.append(new_model)
             return new_model
 
-        needs = frozenset[str]().union(
-            *(chosen_filter.resources() for chosen_filter in self.filters)
-        )
+        needs = resources_of(self.filters)
         context = FilterContext(
             model=open_once,
             search=Index(workspace.folder(self.index) / "index") if self.index else None,

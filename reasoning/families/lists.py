@@ -93,20 +93,26 @@ def _windows(knowledge: Knowledge, scope: Scope) -> ir.Table:
     return certain_windows.mutate(statements=certain_windows.statements.flatten())
 
 
+def _window_candidate(windows: ir.Table, family: str, **columns: ir.Value) -> ir.Table:
+    """Return the candidates of a family that asks about whole windows."""
+    return candidate(
+        windows,
+        family,
+        wording="window",
+        items=array(windows.subject),
+        since=windows.low,
+        as_of=windows.high,
+        statements=windows.statements,
+        changed=windows.changed,
+        **columns,
+    )
+
+
 def _counts(knowledge: Knowledge, scope: Scope) -> ir.Table:
     """Ask for the number of holders in windows where it is certain."""
     certain_windows = _windows(knowledge, scope)
-    return candidate(
-        certain_windows,
-        "count",
-        wording="window",
-        items=array(certain_windows.subject),
-        since=certain_windows.low,
-        as_of=certain_windows.high,
-        answer=certain_windows.most.cast("string"),
-        statements=certain_windows.statements,
-        changed=certain_windows.changed,
-    )
+    holder_count = certain_windows.most.cast("string")
+    return _window_candidate(certain_windows, "count", answer=holder_count)
 
 
 def _sets(knowledge: Knowledge, scope: Scope) -> ir.Table:
@@ -118,17 +124,8 @@ def _sets(knowledge: Knowledge, scope: Scope) -> ir.Table:
         & (certain_windows.most <= _LONGEST_SET)
         & (certain_windows.terms == certain_windows.most)
     )
-    return candidate(
-        certain_windows,
-        "set",
-        wording="window",
-        items=array(certain_windows.subject),
-        since=certain_windows.low,
-        as_of=certain_windows.high,
-        answers=certain_windows.ranked.map(lambda entry: entry.substr(5)),
-        statements=certain_windows.statements,
-        changed=certain_windows.changed,
-    )
+    holders_in_order = certain_windows.ranked.map(lambda entry: entry.substr(5))
+    return _window_candidate(certain_windows, "set", answers=holders_in_order)
 
 
 def _rankings(knowledge: Knowledge, scope: Scope) -> ir.Table:
