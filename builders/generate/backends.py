@@ -254,6 +254,8 @@ def open_model(
     Its weights are loaded at the first request that is not in the cache.
     """
     folder = answers if settings.cached else None
+    # what is not cached has its answers at hand, as a recording has: nothing is asked of anybody
+    offline = offline and settings.cached
     model = CachedModel(settings.open(seed), folder, offline=offline, cutoff=settings.cutoff)
     model.terms = current_terms()
     if model.terms is not None:
