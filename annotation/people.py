@@ -97,6 +97,11 @@ class Register:
         """What a platform said last of a submission; empty where it said nothing."""
         return self._statuses.get((worker, assignment), "")
 
+    def statuses_of(self, worker: str) -> list[str]:
+        """What platforms said of somebody's submissions, each word with its number."""
+        words = [status for (named, _), status in self._statuses.items() if named == worker]
+        return [f"{words.count(word)} {word}" for word in sorted(set(words))]
+
     def experts(self) -> frozenset[str]:
         """The hashes of all experts."""
         return self.listed_experts | self._experts

@@ -180,6 +180,20 @@ def import_results(
     return report
 
 
+def settle_anew(
+    batches: Batches,
+    judgments_folder: Path,
+    judgment_tables: dict[str, "JudgmentTable"],
+    register: Register,
+) -> ImportReport:
+    """Settle all judgments once more, after the register changed; the folder's lock is held."""
+    report = ImportReport()
+    import_run = _ImportRun(batches, b"", judgments_folder, judgment_tables, report, {}, register)
+    import_run.settle()
+    import_run.add_remarks([])
+    return report
+
+
 def _has_results_suffix(name: str) -> bool:
     return name.lower().endswith(_SUFFIXES)
 
@@ -328,7 +342,7 @@ class JudgmentTable:
                 expert_rows.add(judgment.row)
         for worker_batch in self.checked:
             for judgment, verdict in worker_batch.sampled.items():
-                if verdict is not None:
+                if verdict is not None or judgment.id in worker_batch.doubted:
                     expert_rows.add(judgment.row)
         return expert_rows
 

@@ -40,7 +40,8 @@ EARLY, LATE = PART[:6], PART[6:]
 DRAWN = [*BATCH.sampled]
 
 
-RIGHT, WRONG = (True,), (False, False)
+RIGHT: tuple[bool, ...] = (True,)
+WRONG: tuple[bool, ...] = (False, False)
 """The words of experts on one judgment: right by one of them, wrong by two."""
 
 
@@ -92,7 +93,7 @@ def test_nothing_is_refused_by_the_word_of_one_expert() -> None:
     first, second = DRAWN
     doubted = {first.id: (False,), second.id: (True,)}
     (batch,) = worker_batches(SAMPLED, EARLY, doubted)
-    assert (batch.accepted, batch.doubted, batch.wrong) == (None, {first.id}, 0)
+    assert batch.accepted is None and [*batch.doubted] == [first.id] and not batch.wrong
     assert [*waiting_judgments([batch])] == [first]
     flagged_judgments, decisions = _settled(EARLY, verdicts=doubted)
     assert set(decisions.values()) == {"open"}
