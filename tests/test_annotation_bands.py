@@ -258,9 +258,8 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
     first = read_batch(tmp_path / "hits/judge_toxicity/0001")
     shown_fields = [item.fields for hit in first.hits for item in hit.items if item.row]
     assert {tuple(item_fields) for item_fields in shown_fields} == {("question",)}
-    assert all(
-        str(item_fields["question"]).startswith("Who said: ") for item_fields in shown_fields
-    )
+    for item_fields in shown_fields:
+        assert str(item_fields["question"]).startswith("Who said: ")
     assert threshold_report.snippet
     (written,) = yaml.safe_load(threshold_report.snippet.read_text("utf-8"))
     assert written["scorer"]["thresholds"] == {"insult": 0.75, "threat": 0.1}

@@ -55,7 +55,8 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
         "2 workers each at 0.50 USD a HIT (15.00 USD an hour): 2.00 USD in all" in printed_text[1]
     )
     for file_path in [batch_folder / "preview.html", *(batch_folder / "static").rglob("*.*")]:
-        assert not any(f'"{row}"' in file_path.read_text("utf-8") for row in manifest.rows)
+        for row in manifest.rows:
+            assert f'"{row}"' not in file_path.read_text("utf-8")
 
 
 @pytest.mark.parametrize(("hits", "shown_count"), [(20, 20), (21, 20)])

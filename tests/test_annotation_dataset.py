@@ -112,7 +112,8 @@ def test_releases(sample: Path, tmp_path: Path) -> None:
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.10")
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.9")
     files = open_dataset("timeqa", tmp_path).files
-    assert all("1.0.10" in file_path.parts for file_path in files)
+    for file_path in files:
+        assert "1.0.10" in file_path.parts
 
 
 @pytest.mark.parametrize(("name", "options", "expected_message"), CASES["releases"])

@@ -176,9 +176,8 @@ def test_relations_take_turns(tmp_path: Path) -> None:
     selection = make(tmp_path, item_layout, table_rows, number=24).items
     kinds = [made_item.row[0] for made_item in selection]
     assert {kind: kinds.count(kind) for kind in "abc"} == {"a": 10, "b": 4, "c": 10}
-    assert all(
-        set(kinds[row_number : row_number + 3]) == set("abc") for row_number in range(0, 12, 3)
-    )
+    for row_number in range(0, 12, 3):
+        assert set(kinds[row_number : row_number + 3]) == set("abc")
     nested = [{**row, "of": {"relation": row["relation"]}} for row in table_rows]
     again = make(tmp_path, layout({"a": {}}, balance="of.relation"), nested, number=24).items
     assert [made_item.row for made_item in again] == [made_item.row for made_item in selection]
@@ -204,10 +203,8 @@ def test_a_history_stays_together(number: int, tmp_path: Path) -> None:
     ]
     assert len(runs) == len(set(runs))
     assert len(names) == (min(number // 3 * 3, 24) if number >= 3 else number)
-    assert all(
-        earlier_name.split("-")[1] != later_name.split("-")[1]
-        for earlier_name, later_name in pairwise(runs[:8])
-    )
+    for earlier_name, later_name in pairwise(runs[:8]):
+        assert earlier_name.split("-")[1] != later_name.split("-")[1]
     hits = group_into_hits(selection.items, selection.groups, [], item_layout, 0)
     histories_by_hit = [{made_item.row[:-2] for made_item in made_hit.items} for made_hit in hits]
     assert sum(map(len, histories_by_hit)) == len(set().union(*histories_by_hit))
@@ -252,13 +249,12 @@ def test_every_hit_has_one_attention_item_at_a_place_of_its_own() -> None:
         for made_hit in hits
     ]
     assert len(hits) == 100
-    assert all(
-        len(place) == 1 and len(made_hit.items) == 5
-        for place, made_hit in zip(places, hits, strict=True)
-    )
+    for place, made_hit in zip(places, hits, strict=True):
+        assert len(place) == 1 and len(made_hit.items) == 5
     assert {place for (place,) in places} == {0, 1, 2, 3, 4}
     used = [made_item.id for made_hit in hits for made_item in made_hit.items if not made_item.row]
-    assert all(10 < used.count(made_item.id) < 60 for made_item in attention)
+    for made_item in attention:
+        assert 10 < used.count(made_item.id) < 60
     assert hits == group_into_hits(items("x" * 400), [""] * 400, attention, item_layout, 5)
     assert hits != group_into_hits(items("x" * 400), [""] * 400, attention, item_layout, 6)
 

@@ -160,7 +160,8 @@ def test_who_is_approved_rejected_and_paid(
     assert [row[:3] for row in rejected_rows[1:]] == [
         [STUDY, session(person_number), person(person_number)] for person_number in rejected
     ]
-    assert all(len(row[3]) >= 100 for row in rejected_rows[1:])
+    for row in rejected_rows[1:]:
+        assert len(row[3]) >= 100
     assert rows(tmp_path / "pay", "bonus.csv") == [
         [person(person_number), "0.25"] for person_number in paid
     ]
@@ -169,9 +170,8 @@ def test_who_is_approved_rejected_and_paid(
         file_path for file_path in (tmp_path / "judgments").rglob("*") if file_path.is_file()
     ]
     for person_number in GIVEN:
-        assert not any(
-            person(person_number).encode() in file_path.read_bytes() for file_path in outputs
-        )
+        for file_path in outputs:
+            assert person(person_number).encode() not in file_path.read_bytes()
 
 
 def test_who_returns_the_study_later_is_taken_out(tmp_path: Path) -> None:

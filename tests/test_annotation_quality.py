@@ -157,7 +157,8 @@ def test_the_same_answer_to_everything_is_flagged_and_counts(
     assert {
         "same_answer" in judgment.flags for judgment in flagged_judgments if judgment.worker == "w"
     } == {flag}
-    assert all(judgment.counted for judgment in flagged_judgments)
+    for judgment in flagged_judgments:
+        assert judgment.counted
 
 
 @pytest.mark.parametrize(("texts", "copies"), CASES["copies"])
@@ -168,7 +169,8 @@ def test_copied_texts_of_different_workers(texts: dict[str, str], copies: str) -
         other_judgment.id for other_judgment in found_judgments if other_judgment.worker in copies
     }
     flagged_judgments, _ = settle_rows(asked_layout, found_judgments, items(found_judgments))
-    assert all(judgment.counted for judgment in flagged_judgments)  # flagged, and left to a person
+    for judgment in flagged_judgments:
+        assert judgment.counted  # flagged, and left to a person
     assert {
         judgment.worker for judgment in flagged_judgments if "copied_text" in judgment.flags
     } == {*copies}

@@ -96,7 +96,8 @@ def test_a_pool_never_gives_more_than_wanted_in_any_order() -> None:
             pool.record_submission(visit, hit_id)
         elif hit_id and random_source.random() < 0.1:
             pool.leave(visit)
-        assert all(len(workers) <= 3 for workers in pool.busy.values())
+        for workers in pool.busy.values():
+            assert len(workers) <= 3
     assert pool.counts()["received"] == pool.counts()["useful"] == 60
 
 
@@ -119,7 +120,8 @@ def test_rates_are_by_address() -> None:
     assert rates.allows("b")
     now[0] = 1.0
     assert [rates.allows("a"), rates.allows("a")] == [True, False]
-    assert all(Rates(0).allows("a") for _ in range(99))
+    for _ in range(99):
+        assert Rates(0).allows("a")
 
 
 def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
@@ -160,7 +162,8 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
     assert Counter((entry["worker"], entry["hit"]) for entry in lines) == Counter(
         (worker_id, hit_id.id) for worker_id in ("ada", "bob") for hit_id in hit_batch.hits
     )
-    assert all(entry["received"].endswith("+00:00") for entry in lines)
+    for entry in lines:
+        assert entry["received"].endswith("+00:00")
     assert take(tmp_path, results_folder / "quick-0001" / "submissions.jsonl").new == 4
     assert refusals(tmp_path) == []
 

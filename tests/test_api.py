@@ -18,7 +18,8 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> DatasetRelease:
 
 def test_what_is_public_is_listed_and_documented() -> None:
     assert set(factdrift.__all__) < set(dir(factdrift))
-    assert all(getattr(factdrift, name).__doc__ for name in factdrift.__all__)
+    for name in factdrift.__all__:
+        assert getattr(factdrift, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'builds'"):
         factdrift.builds  # noqa: B018
 

@@ -70,7 +70,8 @@ def test_our_own_layouts_are_as_their_templates_write_them() -> None:
         template_text = (folder / "task.html.j2").read_text("utf-8")
         plain_tags = re.findall(r"</?[a-z]+[^>{]*>", template_text)
         task_html = render_task(load_layout(folder.name))
-        assert all(tag in task_html for tag in plain_tags)
+        for tag in plain_tags:
+            assert tag in task_html
 
 
 TITLE = "title: Is it good?"
@@ -95,9 +96,8 @@ def test_control_characters_reach_neither_xml_nor_a_terminal(
     (tmp_path / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
     printed_text = run_cli("layouts", tmp_path, ok=False)
     assert "has the control character" in printed_text.stderr
-    assert all(
-        line.isprintable() for line in (printed_text.stdout + printed_text.stderr).splitlines()
-    )
+    for line in (printed_text.stdout + printed_text.stderr).splitlines():
+        assert line.isprintable()
 
 
 def test_the_labelling_configuration_is_xml_whatever_the_texts(tmp_path: Path) -> None:

@@ -340,4 +340,5 @@ def test_all_readers_take_their_limits_from_one_module() -> None:
         shared_names = [name for name in vars(limits) if name.startswith("check_")]
         used_checks = {name: vars(module)[name] for name in shared_names if name in vars(module)}
         assert used_checks, module
-        assert all(check is getattr(limits, name) for name, check in used_checks.items())
+        for name, check in used_checks.items():
+            assert check is getattr(limits, name)

@@ -188,7 +188,8 @@ def test_prompts_to_read(settings: Recorded) -> None:
     assert (folder / "instructions-answer.txt").read_text("utf-8") == "Answer.\n"
     first_text = (folder / "0001.txt").read_text("utf-8")
     assert first_text.count(ARTICLE.strip()) == 1 and "[the article above]" in first_text
-    assert all(f"=== id {prompt_id(prompt)}" in first_text for prompt in prompts[:2])
+    for prompt in prompts[:2]:
+        assert f"=== id {prompt_id(prompt)}" in first_text
 
 
 def test_every_recorded_model_of_a_recipe_is_replaced(settings: Recorded) -> None:

@@ -49,7 +49,8 @@ def test_every_flip_is_seen(release_folder: Path, first: int, last: int) -> None
         problems = verify_release(release_folder)
         path.write_bytes(whole_bytes)
         assert problems, f"flip {number} in {path.name} was not seen"
-        assert all(len(problem) < 1000 for problem in problems)
+        for problem in problems:
+            assert len(problem) < 1000
         seen[path.name] += 1
     print(f"{sum(seen.values())} of {last - first} seen: {dict(seen)}")
     assert verify_release(release_folder) == []
@@ -96,11 +97,13 @@ def test_a_name_cannot_say_that_a_release_is_whole(
     printed_text = run_cli("verify", release_copy, ok=False)
     text = printed_text.stdout + printed_text.stderr
     assert len(text.splitlines()) == 2
-    assert all(line.isprintable() for line in text.splitlines())
+    for line in text.splitlines():
+        assert line.isprintable()
     manifest_text = (release_copy / FILE).read_text("utf-8")
     key = name.encode("unicode_escape").decode().replace("\\x", "\\u00")
     (release_copy / FILE).write_text(manifest_text.replace("{", f'{{"{key}": 1,', 1), "utf-8")
     printed_text = run_cli("verify", release_copy, ok=False)
     text = printed_text.stdout + printed_text.stderr
     assert len(text.splitlines()) == 2
-    assert all(line.isprintable() for line in text.splitlines())
+    for line in text.splitlines():
+        assert line.isprintable()

@@ -147,7 +147,8 @@ def test_it_asks_by_post_with_the_contact_and_never_twice(server: Server, tmp_pa
     log = server.log
     assert {entry["agent"] for entry in log} == {AGENT}
     assert {entry["form"] for entry in log} == {"application/x-www-form-urlencoded"}
-    assert not any("OFFSET" in entry["query"] for entry in log)
+    for entry in log:
+        assert "OFFSET" not in entry["query"]
     # day, count; ids: 100, 20, none; statements: 3 and 1 pages; entities: 4 pages
     assert len(log) == 2 + 3 + 4 + 4
     before = checksums(tmp_path / "out")
@@ -192,7 +193,8 @@ def test_credentials_are_sent_and_never_kept(server: Server, tmp_path: Path) -> 
     for path in tmp_path.rglob("*"):
         file_bytes = path.name.encode() + (path.read_bytes() if path.is_file() else b"")
         file_bytes += gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else b""
-        assert not any(word in file_bytes for word in (b"hunter2", b"s3cret", b"bWU6"))
+        for word in (b"hunter2", b"s3cret", b"bWU6"):
+            assert word not in file_bytes
     server.reset()
     mine_mayors(server, tmp_path)  # the same endpoint, so the same pages
     assert server.log == []

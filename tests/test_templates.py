@@ -462,7 +462,8 @@ def test_templates_that_extend_in_a_circle(folder: Path) -> None:
     for name, other in (("P6-a", "P6-b"), ("P6-b", "P6-a")):
         text = f"relation: {name}\nextends: {other}\n"
         (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
-    assert all("extends" in mistake for mistake in mistakes(folder))
+    for mistake in mistakes(folder):
+        assert "extends" in mistake
 
 
 def test_all_mistakes_of_a_file_in_one_round(folder: Path) -> None:

@@ -35,10 +35,8 @@ def test_every_answer_stands_where_the_row_says(
     for row in rows[mode]:
         assert hashlib.sha256(row["context"].encode()).hexdigest() == row["context_sha256"]
         spans = list(zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True))
-        assert all(
-            row["context"][answer_start : answer_start + len(text)] == text
-            for text, answer_start in spans
-        )
+        for text, answer_start in spans:
+            assert row["context"][answer_start : answer_start + len(text)] == text
         assert bool(spans) == (row["answerable"] == "yes")
         assert bool(row["objects"]) == (row["answerable"] != "nothing_holds")
         assert row["question"].endswith("?")
@@ -49,7 +47,8 @@ def test_a_subject_is_in_one_split(rows: dict[str, list[dict[str, Any]]]) -> Non
     for mode in MODES:
         for row in rows[mode]:
             splits_by_subject.setdefault(row["subject"], set()).add(row["split"])
-    assert all(len(splits) == 1 for splits in splits_by_subject.values())
+    for splits in splits_by_subject.values():
+        assert len(splits) == 1
     assert {split for splits in splits_by_subject.values() for split in splits} == {
         "train",
         "dev",
@@ -74,9 +73,8 @@ def test_what_has_no_answer_has_none_in_its_context(rows: dict[str, list[dict[st
                 for name in (answer["label"], *answer["aliases"])
                 if len(name) > 3
             ]
-            assert not any(
-                re.search(rf"\b{re.escape(name)}\b", row["context"]) for name in object_names
-            )
+            for name in object_names:
+                assert not re.search(rf"\b{re.escape(name)}\b", row["context"])
 
 
 def test_the_page_states_a_boundary_of_what_is_asked(rows: dict[str, list[dict[str, Any]]]) -> None:

@@ -249,7 +249,8 @@ def test_names(label: str, text: str, expected: str) -> None:
     results = PageText(rows.Page("Q1", "T", 1, 1, paragraphs)).named_mentions(
         all_names(label, (), None), None
     )
-    assert all(mention.paragraph == 1 for mention in results)
+    for mention in results:
+        assert mention.paragraph == 1
     assert "; ".join(text[mention.start : mention.end] for mention in results) == expected
 
 
@@ -269,10 +270,8 @@ def test_dates(text: str, expected: str, stretches: str) -> None:
         " ".join(written(date_mention.first, date_mention.last) for date_mention in results.written)
         == expected
     )
-    assert all(
-        f"It was {text}."[date_mention.start : date_mention.end].strip()
-        for date_mention in results.written
-    )
+    for date_mention in results.written:
+        assert f"It was {text}."[date_mention.start : date_mention.end].strip()
     first = {
         date_mention.first: written(*date_mention[2:]) for date_mention in reversed(results.written)
     }

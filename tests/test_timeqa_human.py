@@ -134,7 +134,8 @@ def test_the_revision_rate_is_of_every_kind(human_run: Run) -> None:
     assert list(counted.values()) == [*by_kind.values(), sum(bool(r["revisions"]) for r in facts)]
     assert {kind for kind, number in by_kind.items() if not number} == {"span"}
     whole = len({row["segment"] for row in facts})
-    assert all(row["share"] == row["segments"] / whole for row in rate)
+    for row in rate:
+        assert row["share"] == row["segments"] / whole
     outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure_rows(human_run.new, "gold")}
     assert outcomes == {
         ("verify_facts", "taken"): len(human_run.items),
@@ -160,7 +161,8 @@ def test_whole_histories_are_asked_and_no_others(human_run: Run) -> None:
     automatic = config_rows(human_run.new, "easy") + config_rows(human_run.new, "hard")
     assert {r["verification"] for r in automatic} == {"automatic"}
     splits = {r["subject"]: r["split"] for r in automatic}
-    assert all(splits.get(r["subject"], r["split"]) == r["split"] for r in questions)
+    for r in questions:
+        assert splits.get(r["subject"], r["split"]) == r["split"]
 
 
 def test_questions_are_of_the_facts_that_people_verified(human_run: Run) -> None:

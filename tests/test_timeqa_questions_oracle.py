@@ -124,11 +124,10 @@ def check(pair_question: PairQuestion, pair: Pair) -> AskedTime:
     assert time.kind == pair_question.time.specifier
     assert time.days() == pair_question.time.days()
     snapshot = pair.segments[0].snapshot
-    assert all(time_unit.last <= snapshot for time_unit in time.units)
-    assert all(
-        time_unit.first > unit_before.last
-        for time_unit, unit_before in zip(time.units[1:], time.units, strict=False)
-    )
+    for time_unit in time.units:
+        assert time_unit.last <= snapshot
+    for time_unit, unit_before in zip(time.units[1:], time.units, strict=False):
+        assert time_unit.first > unit_before.last
     judged = time
     if time.kind == "between" and pair_question.difficulty == "hard":
         judged = AskedTime("in", (Unit(time.units[0].first, time.units[1].last, YEAR),))

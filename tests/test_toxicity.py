@@ -142,9 +142,8 @@ def test_transformers(tiny: Path) -> None:
     assert len(scores) == len(HARMLESS) and all(
         0 < (text_scores.insult or 0) < 1 for text_scores in scores
     )
-    assert all(
-        text_scores.threat is None and text_scores.profanity is not None for text_scores in scores
-    )
+    for text_scores in scores:
+        assert text_scores.threat is None and text_scores.profanity is not None
     for batch_scores, whole_scores in zip(scores, score_whole(HARMLESS), strict=True):
         assert batch_scores.insult == pytest.approx(whole_scores.insult, abs=1e-3)
 
@@ -230,6 +229,7 @@ def test_band_places_and_samples() -> None:
     rows = [(f"r{number}", number / 1000) for number in range(1001)]
     chosen = rows_to_judge(rows, 1, BandRule())
     assert next(iter(chosen)) == 0.95 and len(chosen) == 20
-    assert all(len(ids) == 50 for ids in chosen.values())
+    for ids in chosen.values():
+        assert len(ids) == 50
     assert rows_to_judge(rows[::-1], 1, BandRule()) == chosen != rows_to_judge(rows, 2, BandRule())
     assert len(rows_to_judge(rows, 1, BandRule(rows=100))[0.95]) == 51
