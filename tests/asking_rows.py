@@ -15,6 +15,7 @@ from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.rows import ChoiceCloze, Cloze, ParaphraseCloze, TimeQuestion
 from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.wmt.passages import day_in_words
+from tests.tables import column_of
 
 ASKING = [
     accepted_object
@@ -115,7 +116,7 @@ def _expected(row_type: type, row: Mapping[str, Any]) -> tuple[str, set[str], se
         )
         return (
             row["question"],
-            {accepted_object["label"] for accepted_object in accepted_objects},
+            set(column_of(accepted_objects, "label")),
             accepted_names,
         )
     place = row.get("new_evidence") or {"day": row.get("article_day")}

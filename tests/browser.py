@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import pytest
 
 from tests.file_server import serve_requests
+from tests.tables import column_of
 
 T = TypeVar("T")
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
@@ -290,7 +291,7 @@ class Browser:
 
     def messages(self) -> list[str]:
         """Warnings and errors of the console since the last look."""
-        return [entry["message"] for entry in self.driver.get_log("browser")]
+        return column_of(self.driver.get_log("browser"), "message")
 
     def requests(self) -> list[str]:
         """Addresses asked for since the last look, other than those of the pages themselves.

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.rows import Fact
 from factdrift.builders.rows.facts import Rank
+from tests.tables import column_of
 
 Interval = tuple[date | None, date | None]
 NO_LIFE = (None, None, None, None)
@@ -72,7 +73,7 @@ def timelines_with(
     for path in sorted(build.glob("timelines-*/timelines.parquet")):
         segments = pq.read_table(path).to_pylist()
         stated = {statement_id for segment in segments for statement_id in segment["statements"]}
-        if statements <= stated and relations <= {segment["relation"] for segment in segments}:
+        if statements <= stated and relations <= set(column_of(segments, "relation")):
             rows_found.append((len(segments), path, segments))
     _, path, segments = min(rows_found, key=lambda statement_id: statement_id[0])
     return segments, pq.read_table(path.with_name("gaps.parquet")).to_pylist()

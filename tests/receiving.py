@@ -17,6 +17,7 @@ from factdrift.annotation.layout import load_layout
 from factdrift.annotation.rehearsal import answers_to
 from tests.annotation_workers import handed_in
 from tests.conftest import ROOT
+from tests.tables import column_of
 
 
 class Server:
@@ -120,7 +121,7 @@ def study(server: Server, hit_batch: Path, people: int, export: Path) -> int:
         }
         http_status, hit_reply = call(server.address, "hit", who)
         if http_status == 200 and person_number % 10:
-            ids = [shown_item["id"] for shown_item in hit_reply["hit"]["items"]]
+            ids = column_of(hit_reply["hit"]["items"], "id")
             item_answers = {
                 shown_item: answers_to(whole.layout, layout, items[shown_item])
                 for shown_item in ids

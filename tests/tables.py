@@ -1,6 +1,7 @@
 """Cases and made-up data that lie in `tests/tables`, as TSV or YAML."""
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,11 @@ def read_table(name: str) -> Any:
 
 def _read(cell: str) -> Any:
     return json.loads(cell) if cell.startswith('"') else cell
+
+
+def column_of(rows: Iterable[Mapping[str, Any]], name: str) -> list[Any]:
+    """One column of the rows of a table, or one field of records."""
+    return [row[name] for row in rows]
 
 
 def table_cases(name: str) -> list[Any]:

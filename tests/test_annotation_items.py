@@ -19,7 +19,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
 from tests.annotation_items import own_layout as layout
 from tests.annotation_workers import hand_in
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 
 def lines(tmp_folder: Path, table_rows: Sequence[Mapping[str, Any]]) -> DatasetRows:
@@ -155,7 +155,7 @@ def test_the_draw_is_seeded_and_a_row_does_not_depend_on_the_others(tmp_path: Pa
         row_id for row_id in first if int(row_id[1:]) < 150
     ]
     assert drawn(table_rows, 20, seed=1) != first
-    assert sorted(drawn(table_rows, 500)) == sorted(row["id"] for row in table_rows)
+    assert sorted(drawn(table_rows, 500)) == sorted(column_of(table_rows, "id"))
 
 
 def test_relations_take_turns(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import hand_in, handed_in, take
 from tests.browser import Browser, Taker, browser, taker
 from tests.simulated_workers import HOSTILE, mturk_csv, packed, work, written
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 __all__ = ["browser", "taker"]  # fixtures
 CASES = read_table("annotation_platforms")
@@ -248,7 +248,7 @@ def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path
     first, second = (posted_submission["answers"][item.id] for item in hit_batch.hits[0].items)
     assert second == {"answerable": "no"}
     assert first["answer"] == "Kofi Annan =1+1 ${data} <b>"
-    assert [span["text"] for span in first["evidence"]] == ["succeeded Kofi Annan of Ghana"]
+    assert column_of(first["evidence"], "text") == ["succeeded Kofi Annan of Ghana"]
 
 
 @pytest.mark.parametrize(

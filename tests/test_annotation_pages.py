@@ -16,7 +16,7 @@ from factdrift.annotation.layout import Layout, layout_names, load_layout
 from factdrift.annotation.order import Delivery
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS, hit, own_layout
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 CASES = read_table("annotation_pages")
 NAMES = sorted(FIELDS)
@@ -117,8 +117,8 @@ def test_a_text_of_several_items_stands_in_a_hit_once() -> None:
     ]
     answer_value = json.loads(page.hit_file(Hit("h", tuple(items))))
     assert answer_value["texts"] == [long]
-    assert [page_item["same"] for page_item in answer_value["items"]] == [{"page": 0}] * 3
-    assert [page_item["fields"] for page_item in answer_value["items"]] == [
+    assert column_of(answer_value["items"], "same") == [{"page": 0}] * 3
+    assert column_of(answer_value["items"], "fields") == [
         {"n": item_number, "short": "x"} for item_number in range(3)
     ]
     for size, texts in ((200, 0), (201, 1)):

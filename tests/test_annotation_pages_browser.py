@@ -21,7 +21,7 @@ from factdrift.annotation.submission import Json
 from tests.annotation_items import FIELDS, hit, own_layout
 from tests.annotation_workers import batch_of, hand_in, refusals, take
 from tests.browser import SIZES, Browser, Taker, browser, served, taker
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 __all__ = ["browser", "taker"]  # fixtures
 
@@ -484,9 +484,7 @@ def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> 
         posted_submission[layout_name] for layout_name in ("batch", "hit", "worker", "assignment")
     ]
     assert told == [hit_batch.id, hit_batch.hits[1].id, "5f0worker", "s1"]
-    assert {item_answers["note"] for item_answers in posted_submission["answers"].values()} == {
-        NOTE
-    }
+    assert set(column_of(posted_submission["answers"].values(), "note")) == {NOTE}
     assert take(tmp_path, hand_in(tmp_path, [posted_submission])).new == 1
     assert refusals(tmp_path) == []
 

@@ -18,6 +18,7 @@ from factdrift.annotation.platforms.static import named_batch
 from factdrift.annotation.receive.desk import open_desk
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
+from tests.tables import column_of
 
 CROWD = '''
 """A site that takes a file of tasks and returns lines of `task`, `who` and answers."""
@@ -94,9 +95,7 @@ def test_a_platform_of_a_package_exports_detects_and_imports(site: Path, tmp_pat
     assert ALL_PLATFORMS.names() == [*PLATFORMS, "crowd"]
     hit_batch = batch_of(tmp_path, platform="crowd")
     tasks = json.loads((hit_batch.folder / "crowd" / "tasks.json").read_text())
-    assert [task["task"] for task in tasks] == [
-        f"{hit_batch.id} {hit.id}" for hit in hit_batch.hits
-    ]
+    assert column_of(tasks, "task") == [f"{hit_batch.id} {hit.id}" for hit in hit_batch.hits]
     results = [
         {
             "crowd_task": tasks[0]["task"],

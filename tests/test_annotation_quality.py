@@ -16,7 +16,7 @@ from factdrift.annotation.quality.copies import find_copies
 from factdrift.annotation.quality.report import make_report
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import TEXT, brief, items, judged, layout, span
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 VERDICT: dict[str, dict[str, object]] = {"verdict": {"kind": "choice"}}
 NAMED: dict[str, dict[str, object]] = {
@@ -315,6 +315,6 @@ def test_what_a_report_lists(table_rows: int, pairs: int, low: int) -> None:
     differing = [
         row for row, (first_vote, second_vote) in votes.items() if first_vote != second_vote
     ]
-    assert [first_vote["item"] for first_vote in report["low_agreement"]] == [
-        f"i-{row_id}" for row_id in differing
-    ][:low]
+    assert (
+        column_of(report["low_agreement"], "item") == [f"i-{row_id}" for row_id in differing][:low]
+    )

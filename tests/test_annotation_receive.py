@@ -30,6 +30,7 @@ from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals,
 from tests.browser import Browser, browser
 from tests.conftest import ROOT
 from tests.receiving import Server, answers_of, call, received, serving
+from tests.tables import column_of
 
 __all__ = ["browser"]  # a fixture
 
@@ -192,7 +193,7 @@ def test_a_session_of_a_recruiting_site_is_one_hit_and_comes_back_to_its_code(
         assert call(server.address, "leave", me("p1", "s2"))[0] == 200
         assert call(server.address, "health")[1]["in_hand"] == 0
         assert call(server.address, "submissions", submission)[0] == 200
-    assert [entry["study"] for entry in received(results_folder, hit_batch)] == ["st"]
+    assert column_of(received(results_folder, hit_batch), "study") == ["st"]
 
 
 def bad(hit_batch: HitBatch, change: dict[str, Any]) -> dict[str, Any]:
@@ -449,6 +450,6 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     (item_answers,) = text_line["answers"].values()
     (search,) = item_answers["searches"]
     assert search["query"] == query
-    assert [entry["id"] for entry in search["opened"]] == search["found"][:1]
+    assert column_of(search["opened"], "id") == search["found"][:1]
     marked = item_answers["other_evidence"]  # behind the passages that were shown
     assert (marked["text"], marked["paragraph"]) == (command_words, 10)

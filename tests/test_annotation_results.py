@@ -21,7 +21,7 @@ from factdrift.annotation.submission import Refused, submission_from_value
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
 from tests.conftest import run_cli
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 
 def judged(tmp_folder: Path, out: str = "judgments") -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ def test_files_in_any_order_and_in_one_run_or_many(tmp_path: Path) -> None:
         take(tmp_path, file_path, out="many")
     assert tables(tmp_path, "once") == tables(tmp_path, "back") == tables(tmp_path, "many")
     table_rows = judged(tmp_path, "once")
-    assert len({judgment_row["id"] for judgment_row in table_rows}) == 24 and table_rows == sorted(
+    assert len(set(column_of(table_rows, "id"))) == 24 and table_rows == sorted(
         table_rows, key=lambda sorted_row: sorted_row["id"]
     )
     assert {(judgment_row["item"], judgment_row["row"]) for judgment_row in table_rows} == {
@@ -81,7 +81,7 @@ def test_files_in_any_order_and_in_one_run_or_many(tmp_path: Path) -> None:
         ("rows.jsonl", 4.0)
     }
     gold = pq.read_table(tmp_path / "once" / "quick" / "gold.parquet").to_pylist()
-    assert sorted(judgment_row["row"] for judgment_row in gold) == sorted(
+    assert sorted(column_of(gold, "row")) == sorted(
         item.row for item in hit_batch.items if item.row
     )
 

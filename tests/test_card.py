@@ -21,7 +21,7 @@ from factdrift.builders.release.manifest import canary, load_manifest
 from factdrift.builders.release.plots import draw_plot, period_plot
 from factdrift.builders.release.publish import write_release
 from tests.release_sample import BASE, Sample, cloze, dataset, meta, publish
-from tests.tables import FOLDER, read_table
+from tests.tables import FOLDER, column_of, read_table
 
 CECILL = "https://spdx.org/licenses/CECILL-2.1.html"
 CARDS = Path(__file__).parents[1] / "data_cards"
@@ -63,7 +63,7 @@ def test_yaml_for_the_hub(published_release: Path) -> None:
     licence_text = {"license": "cc0-1.0", "language": ["en"]}
     assert plot_data | licence_text | {"task_categories": ["fill-mask"]} == plot_data
     names = "unchanged updated segments dropped".split()
-    assert [config["config_name"] for config in plot_data["configs"]] == names
+    assert column_of(plot_data["configs"], "config_name") == names
     assert plot_data["configs"][0]["default"] is True
     files = [{"split": "2021Q3", "path": "data/updated/2021Q3.parquet"}]
     assert plot_data["configs"][1]["data_files"] == files

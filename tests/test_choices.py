@@ -21,6 +21,7 @@ from factdrift.builders.text.squad import normalize_or_keep
 from tests.asking_rows import check
 from tests.conftest import ROOT, run_cli
 from tests.release_sample import cloze
+from tests.tables import column_of
 
 TODAY = date(2026, 1, 1)
 Held = tuple[str, str, str, str | None, str | None]
@@ -238,5 +239,5 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
         for choice_row in choice_rows
         if choice_row["split"] == "updated" and choice_row["previous_answers"]
     ]
-    of_updated = [choice_row["choice_kinds"] for choice_row in updated_rows]
+    of_updated = column_of(updated_rows, "choice_kinds")
     assert sum("stale" in kinds for kinds in of_updated) > len(of_updated) / 3

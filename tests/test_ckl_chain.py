@@ -22,6 +22,7 @@ from tests.ckl_walk import (
     rows,
     workers,
 )
+from tests.tables import column_of
 
 FULL = "data/all/full.parquet"
 
@@ -75,7 +76,7 @@ def test_questions_and_words_of_recent_articles(walk: Walk) -> None:
     words = rows(folder, "data/words/full.parquet")
     assert len(words) >= len(questions) > 12
     assert {len(row["questions"]) == len(row["answers"]) > 0 for row in questions} == {True}
-    assert min(row["article_day"] for row in questions) >= date(2020, 5, 1)
+    assert min(column_of(questions, "article_day")) >= date(2020, 5, 1)
     assert max(len(row["questions"]) for row in questions) > 4
     castex = next(row for row in words if "Jean Castex" in row["candidates"])
     assert len(set(castex["candidates"])) == len(castex["candidates"])
@@ -88,7 +89,7 @@ def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> 
         cloze_case["answer"]: cloze_case["cloze"] for cloze_case in CLOZES.values()
     }
     for article in read_articles(
-        str(walk.news), [cloze_row["evidence_id"] for cloze_row in clozes_by_answer.values()]
+        str(walk.news), column_of(clozes_by_answer.values(), "evidence_id")
     ):
         (row,) = [
             cloze_row
@@ -102,7 +103,7 @@ def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> 
     assert (
         clozes_by_answer["Atlético Madrid"]["prediction"] is None
     )  # it said that it does not know
-    assert {cloze_row["predictor"] for cloze_row in clozes_by_answer.values()} == {"openai:m"}
+    assert set(column_of(clozes_by_answer.values(), "predictor")) == {"openai:m"}
     bad = "answer_in_cloze answer_not_in_article damaged_gold no_article not_one_blank open"
     assert dropped(folder) == {"ckl-clozes": bad.split()}
     assert ANSWERS.calls == len(CLOZES) + 1  # one failed, and nothing was asked twice
@@ -202,7 +203,7 @@ def test_a_further_judgment_is_a_new_version_with_just_its_row(walk: Walk, tmp_p
     assert (first.version, second.version, second.level) == ("1.0.0", "1.1.0", "minor")
     summary = compare(first.folder, second.folder, tmp_path / "diff.parquet").summary()
     assert "1 added" in summary or "+1" in summary, summary
-    assert {row["answer"] for row in rows(second.folder)} == {"Markus Braun", "Andrea Pirlo"}
+    assert set(column_of(rows(second.folder), "answer")) == {"Markus Braun", "Andrea Pirlo"}
 
 
 def test_gold_of_other_layouts_alone_is_refused(tmp_path: Path) -> None:

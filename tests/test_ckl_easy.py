@@ -13,6 +13,7 @@ from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.wmt.read import read_articles
 from tests.asking_rows import check
 from tests.ckl_walk import PEOPLE, Walk, chat_server, dropped, gold, rows, valid
+from tests.tables import column_of
 
 ALONE = " of the year 2020"
 
@@ -105,9 +106,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
 def test_without_models_to_the_release(walk: Walk) -> None:
     release = walk.release("new-lama-easy-clozes")
     clozes = rows(release.folder, "data/all/full.parquet")
-    assert {cloze_row["answer"] for cloze_row in clozes} == {
-        word for word, _ in PEOPLE["words"].values()
-    }
+    assert set(column_of(clozes, "answer")) == {word for word, _ in PEOPLE["words"].values()}
     for cloze_row in clozes:
         assert cloze_row["cloze"].count("[BLANK]") == 1
     by = {(cloze_row["decontextualiser"], *cloze_row["translators"]) for cloze_row in clozes}

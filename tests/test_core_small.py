@@ -12,6 +12,7 @@ import pytest
 from factdrift.builders.core import duck, hashing, tables
 from factdrift.builders.core.cache import AnswerCache
 from factdrift.builders.core.errors import UserError
+from tests.tables import column_of
 
 
 def test_values_that_releases_depend_on(tmp_path: Path) -> None:
@@ -52,7 +53,7 @@ def test_a_table_is_drawn_from_as_python_draws() -> None:
         assert row["order"] == hashing.text_sha256(f"7\t{subject}\texample")
         assert int(row["order"][:16], 16) == hashing.seeded_hash(7, subject, "example")
         assert row["row_id"] == hashing.row_id(subject, "é")
-    assert [row["named"] for row in found] == [True, False]
+    assert column_of(found, "named") == [True, False]
 
 
 @pytest.mark.parametrize("kept", [True, False])

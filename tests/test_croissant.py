@@ -14,6 +14,7 @@ from factdrift.builders.release.card import SECTIONS
 from factdrift.builders.release.croissant import _field
 from factdrift.builders.release.manifest import load_manifest
 from tests.release_sample import BASE, SAMPLED, Sample, cloze, publish
+from tests.tables import column_of
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +134,7 @@ def test_a_list_of_structs_inside_a_struct_is_only_named() -> None:
     link = pa.list_(pa.struct([("start", pa.int64())]))
     part = pa.struct([("text", pa.string()), ("links", link), ("names", pa.list_(pa.string()))])
     field = _field("pages", "parts", pa.list_(part), "what it says", {}, "parts")
-    assert [record_set["name"] for record_set in field["subField"]] == ["text", "names"]
+    assert column_of(field["subField"], "name") == ["text", "names"]
     assert field["description"] == "what it says; the Parquet files also have their links"
 
 

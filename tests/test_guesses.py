@@ -8,6 +8,7 @@ from factdrift.builders.core.schema import writing
 from factdrift.builders.rows import Cloze, ReleasedSegment
 from factdrift.builders.templama.guesses import GUESSES, answers, guesses
 from tests.release_sample import cloze, segment
+from tests.tables import column_of
 
 
 def tables(
@@ -44,7 +45,7 @@ def test_guesses(tmp_path: Path) -> None:
     assert shares["unchanged"][:2] == [1, 1.0] and shares["unchanged"][3] == 1.0
     assert shares["updated"][:2] == [2, 0.0] and shares["updated"][3] == 0.0
     assert shares["new"][0] == 1 and shares["new"][3] == 0.0
-    assert [row["comparisons"] for row in guesses(*files, "relation")] == [4]
+    assert column_of(guesses(*files, "relation"), "comparisons") == [4]
 
 
 def test_what_the_guesses_answer(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from tests.dumps import (
     statement,
     world,
 )
-from tests.tables import case_lists
+from tests.tables import case_lists, column_of
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
@@ -193,7 +193,7 @@ def test_what_cannot_be_named_is_dropped_or_a_gap(tmp_path: Path) -> None:
         ("Q4", "object_kind", day),
         ("Q5", "unlabelled_object", day),
     ]
-    assert [entity["id"] for entity in rows(folder / "entities.parquet")] == [
+    assert column_of(rows(folder / "entities.parquet"), "id") == [
         "Q1",
         "Q2",
         "Q4",
@@ -246,9 +246,7 @@ def test_of_two_lines_of_an_entity_the_later_revision_counts(
     heard: list[str] = []
     dump = compressed(array([two[0], *clubs, two[1]]), tmp_path / "dump.json")
     mined_tables = run(dump, tmp_path / "out", tuning=SMALL, say=heard.append)
-    assert [statement_row["statement"] for statement_row in rows(mined_tables.statements)] == [
-        f"Q1${label}"
-    ]
+    assert column_of(rows(mined_tables.statements), "statement") == [f"Q1${label}"]
     assert {entity["id"]: entity["label"] for entity in rows(mined_tables.entities)}["Q1"] == label
     assert mined_tables.counts["counts"]["repeated_entities"] == 1
     assert heard[-1].startswith("1 lines passed over")

@@ -13,7 +13,7 @@ from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.schema import arrow_schema, typed_rows
 from factdrift.builders.facts import namesakes
 from factdrift.builders.rows import Answer, Entity, Gap, Namesake, Segment, Statement
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 CASES = {case: [*rows] for case, rows in groupby(read_table("namesakes"), lambda row: row[0])}
 DAY = date(2020, 1, 1)
@@ -84,7 +84,7 @@ def test_who_is_told_apart(duck: Engine, tmp_path: Path, case: str) -> None:
         duck, tmp_path, world.asked, world.held, world.entities, world.offices, {"P17": "P131"}
     )
     names = {(row["subject"], row["relation"]): row["name"] for row in duck.rows(told.names)}
-    ambiguous = {row["key"] for row in duck.rows(told.ambiguous)}
+    ambiguous = set(column_of(duck.rows(told.ambiguous), "key"))
     written_names = []
     for _, subject, relation, *_, day, _, _ in CASES[case]:
         key = f"{subject}/{relation}"

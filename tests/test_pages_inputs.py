@@ -19,6 +19,7 @@ from factdrift.builders.wikipedia.inputs import check_pages
 from factdrift.builders.wikipedia.read import read_pages
 from tests.conftest import ROOT, run_cli
 from tests.exports import export, multistream, page, write
+from tests.tables import column_of
 
 DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
 PAGES = ROOT / "samples/wikipedia/enwiki-20260201-pages-articles-multistream.xml.bz2"
@@ -146,7 +147,7 @@ def test_the_layout_of_the_hub(
     assert inputs_found["pages"].snapshot == date(2026, 2, 1)
     read_pages(layout, {"A": "Q1"}, tmp_path / "out")
     [page_row] = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
-    assert (page_row["page"], [paragraph["text"] for paragraph in page_row["paragraphs"]]) == (
+    assert (page_row["page"], column_of(page_row["paragraphs"], "text")) == (
         12,
         ["b c", "d"],
     )

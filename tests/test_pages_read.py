@@ -19,6 +19,7 @@ from factdrift.builders.wikipedia.titles import Titles
 from tests import exports
 from tests.dumps import rows
 from tests.exports import export, lines, multistream, page
+from tests.tables import column_of
 
 PAGES = [
     page("Jane Roe", "'''Jane''' of [[Old club]] and [[A&B]].\n* [[twice]]", number=1),
@@ -51,7 +52,7 @@ TARGETS = ["Club"]
 
 
 def texts(row: dict[str, Any]) -> list[str]:
-    return [paragraph["text"] for paragraph in row["paragraphs"]]
+    return column_of(row["paragraphs"], "text")
 
 
 def digests(folder: Path) -> list[str]:
@@ -197,7 +198,7 @@ def test_a_folder_without_its_index(tmp_path: Path) -> None:
     exports.write(folder / f"{name}-index.txt.bz2", index)
     for page_files in (folder, str(folder / "*.bz2")):
         read_pages(page_files, {"Club": "Q1"}, tmp_path / "out")
-        assert [row["title"] for row in rows(tmp_path / "out/pages.parquet")] == ["Club"]
+        assert column_of(rows(tmp_path / "out/pages.parquet"), "title") == ["Club"]
 
 
 def test_row_groups_are_small(tmp_path: Path) -> None:

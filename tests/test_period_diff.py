@@ -21,7 +21,7 @@ from factdrift.builders.facts.timeline import snapshot_day, timeline
 from factdrift.builders.facts.vacancies import certain_vacancies
 from factdrift.builders.rows import Delta, Entity, Fact, Gap, Segment
 from tests.histories import NO_LIFE, day, fact, parquet
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 NOW = date(2022, 9, 15)
 parse_period = Period.parse
@@ -326,7 +326,7 @@ def test_a_relation_that_says_doubt_wins_over_the_recipe(
         duck, tmp_path, [LONG], "2019Q4 2020Q1", gaps=gaps, undated=undated, doubting=doubting
     )
     dropped_rows = duck.rows(pd.dropped_rows(comparisons, "quarter"))
-    assert {row["reason"] for row in dropped_rows} == reasons
+    assert set(column_of(dropped_rows, "reason")) == reasons
 
 
 SUCCESSION = "Q2 2019-01-01 2020-01-10; Q3 2020-03-01 2021-01-01"
@@ -479,7 +479,7 @@ def test_several_files_and_a_folder_are_one_table(duck: Engine, tmp_path: Path) 
         for fact_number, stated_fact in enumerate(facts)
     ]
     for facts_table in (duck.read(paths, Fact), duck.read(folder, Fact)):
-        assert sorted(row["object"] for row in duck.rows(facts_table)) == ["Q2", "Q3"]
+        assert sorted(column_of(duck.rows(facts_table), "object")) == ["Q2", "Q3"]
 
 
 def test_equal_facts_of_many_objects(duck: Engine, tmp_path: Path) -> None:
@@ -496,4 +496,4 @@ def test_equal_facts_of_many_objects(duck: Engine, tmp_path: Path) -> None:
     segments = timeline(duck, facts_table).segments
     dates = segments.select("start_first", "end_last", "statements").distinct()
     for _ in range(4):
-        assert [row["statements"] for row in duck.rows(dates)] == [["same"]] * 3
+        assert column_of(duck.rows(dates), "statements") == [["same"]] * 3

@@ -23,6 +23,7 @@ from factdrift.builders.generate.recording import (
 )
 from factdrift.builders.generate.replies import parse_verdict
 from factdrift.builders.release.record import prune, take_answers
+from tests.tables import column_of
 
 ARTICLE = "Lindgrove sold its hall to a brewer on Monday, after two years of debate. " * 4
 
@@ -47,7 +48,7 @@ def test_a_walk_of_two_rounds(settings: Recorded) -> None:
         model.finish()
     lines = (first_desk.folder / REQUESTS).read_text("utf-8").splitlines()
     calls = [json.loads(line) for line in lines]
-    assert [call["custom_id"] for call in calls] == [prompt_id("Who won?"), prompt_id("Who lost?")]
+    assert column_of(calls, "custom_id") == [prompt_id("Who won?"), prompt_id("Who lost?")]
     assert calls[0]["body"]["messages"][0]["content"] == "Who won?", "a vendor's batch takes it"
     # one answer of our own form, later one of a vendor's results
     own_answer = {"id": prompt_id("Who won?"), "text": "Ada"}

@@ -12,7 +12,7 @@ from factdrift.builders.core.progress import echo, say
 from factdrift.builders.templama.dataset import Window
 from tests.conftest import ROOT, checksums, run_cli
 from tests.release_sample import SAMPLED
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 TEMPLAMA = ROOT / "builders/recipes/dynamic-templama.yaml"
 NEWS = ROOT / "builders/recipes/streamingqa.yaml"
@@ -102,7 +102,7 @@ def test_the_examples_of_the_paper_at_the_end_of_a_quarter(
     path = sample / f"releases/dynamic-templama/1.0.0/data/{split}/{period}.parquet"
     asked = [("subject_label", "=", subject), ("relation", "=", relation)]
     (row,) = pq.read_table(path, filters=asked).to_pylist()
-    assert [answer["label"] for answer in row["answers"]] == [label]
+    assert column_of(row["answers"], "label") == [label]
     assert row["prompt"].startswith("On 3")
 
 

@@ -26,6 +26,7 @@ from tests import tiny_model
 from tests.conftest import run_cli, run_process
 from tests.json_server import Reply, chat_reply, serve_json
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
+from tests.tables import column_of
 
 pytest.importorskip("torch")
 
@@ -127,7 +128,7 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
 def test_a_choice_of_rows(release_folder: Path, models: Mapping[str, Path], tmp_path: Path) -> None:
     def ids(**more_options: Any) -> list[str]:
         found_prediction = ordered(release_folder, models["causal"], tmp_path, **more_options)
-        return [row["id"] for row in found_prediction]
+        return column_of(found_prediction, "id")
 
     assert len(ids(configs=["updated"])) == 2
     assert len(ids(splits=[PERIODS[1]])) == 6
@@ -137,7 +138,7 @@ def test_a_choice_of_rows(release_folder: Path, models: Mapping[str, Path], tmp_
     even = ordered(
         release_folder, models["causal"], tmp_path, limit=4, configs=["unchanged"], seed=4
     )
-    assert sorted(row["split"] for row in even) == [PERIODS[0]] * 2 + [PERIODS[1]] * 2
+    assert sorted(column_of(even, "split")) == [PERIODS[0]] * 2 + [PERIODS[1]] * 2
 
 
 @pytest.mark.parametrize("shape", [None, "question"])  # a base model knows no schema
@@ -156,7 +157,7 @@ def test_a_base_model_stops_where_it_is_told(
     model = known_answer.bigrams(tmp_path / "model", table)
     more_options: dict[str, Any] = {"configs": ["updated"], "settings": {"stop": ("Bo",)}}
     rows = ordered(release_folder, model, tmp_path, **more_options)
-    assert [row["prediction"] for row in rows] == [server_text] * 2
+    assert column_of(rows, "prediction") == [server_text] * 2
 
 
 @pytest.mark.parametrize(
@@ -228,7 +229,7 @@ def test_a_model_that_changed_is_asked_again(release_folder: Path, tmp_path: Pat
     for name in ("Ann", "Bo"):
         model = known_answer.bigrams(tmp_path / "model", {":": {name: 1.0}, name: {"</s>": 1.0}})
         rows = ordered(release_folder, model, tmp_path, configs=["updated"])
-        assert [row["prediction"] for row in rows] == [name] * 2
+        assert column_of(rows, "prediction") == [name] * 2
 
 
 @pytest.mark.slow
@@ -401,7 +402,7 @@ def test_what_is_no_answer_is_told_and_not_kept(
     rows = [
         json.loads(output_line) for output_line in (tmp_path / "out.jsonl").read_text().splitlines()
     ]
-    assert [row["prediction"] for row in rows] == [None, None]
+    assert column_of(rows, "prediction") == [None, None]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from factdrift.builders.rows import Decision, Gold
 from tests.asking_rows import check
 from tests.conftest import ROOT, run_cli
 from tests.gold_rows import batch_items, config_rows, figure_rows, gold_row, write_gold
+from tests.tables import column_of
 
 RECIPE = ROOT / "builders/recipes/streamingqa.yaml"
 SKIPPED = {"answer_not_in_article", "context_reference", "round_trip", "search"}
@@ -166,7 +167,7 @@ def test_written_questions_are_added_and_nothing_else_changes(annotated_run: Run
             expected_answers[written_row.row, entry["question"]] = given_answers
     written = [row for id_, row in rows_after.items() if id_ not in rows_before]
     assert len(written) > 100
-    assert {row["recent_or_past"] for row in written} == {"recent", "past"}
+    assert set(column_of(written, "recent_or_past")) == {"recent", "past"}
     for row in written:
         (draw,) = (
             draw_row

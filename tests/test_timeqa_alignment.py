@@ -30,7 +30,7 @@ from tests import alignment_figures as measure
 from tests.conftest import DATA
 from tests.dumps import rows as read
 from tests.histories import Interval, day, parquet
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 ALIGNMENT = Alignment()
 BASE = [column.name for column in fields(rows.Segment)]
@@ -334,7 +334,7 @@ def test_the_same_bytes_in_two_processes(tmp_path: Path) -> None:
         segment_row, two = ((tmp_path / str(j) / name).read_bytes() for j in (1, 2))
         assert segment_row == two
     results, dropped = (read(tmp_path / "1" / f"{n}.parquet") for n in ("aligned", "dropped"))
-    known_subjects, expected = {page_row["item"] for page_row in read(pages)}, read(segments)
+    known_subjects, expected = set(column_of(read(pages), "item")), read(segments)
     assert [{n: row[n] for n in BASE} for row in results] == [
         {n: stretch[n] for n in BASE}
         for stretch in expected
@@ -351,7 +351,7 @@ def test_the_same_bytes_in_two_processes(tmp_path: Path) -> None:
         for stretch in left_segments
     ]
     assert min(len(results), len(dropped)) > 20
-    assert [row["rule"] for row in results] == ["name", "name", "none"] * (len(results) // 3)
+    assert column_of(results, "rule") == ["name", "name", "none"] * (len(results) // 3)
 
 
 EDGES: list[tuple[str, list[str], list[str], list[str], list[str]]] = [
@@ -378,8 +378,8 @@ def test_edges(
     ones = [named(stretch, "Q1", "Hull") for stretch in subjects]
     segments = parquet(tmp_path / "s", rows.NamedSegment, ones)
     align_file(pages, segments, tmp_path / "out", Alignment())
-    assert [row["subject"] for row in read(tmp_path / "out/aligned.parquet")] == aligned_subjects
-    assert [row["subject"] for row in read(tmp_path / "out/dropped.parquet")] == left_segments
+    assert column_of(read(tmp_path / "out/aligned.parquet"), "subject") == aligned_subjects
+    assert column_of(read(tmp_path / "out/dropped.parquet"), "subject") == left_segments
 
 
 def kept(
@@ -409,7 +409,7 @@ def kept(
         read(folder / "k.parquet")
     )
     drops = read(folder / "d.parquet")
-    assert {drop["step"] for drop in drops} <= {"align"}
+    assert set(column_of(drops, "step")) <= {"align"}
     return left_segments, {
         drop["item"]: (drop["reason"], drop["score"], drop["detail"]) for drop in drops
     }

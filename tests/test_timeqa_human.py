@@ -14,6 +14,7 @@ from factdrift.builders.rows import Decision, Gold, ReleasedAlignedSegment
 from tests.asking_rows import check
 from tests.conftest import ROOT, run_cli
 from tests.gold_rows import batch_items, config_rows, figure_rows, gold_row, write_gold
+from tests.tables import column_of
 
 RECIPE = ROOT / "builders/recipes/timeqa.yaml"
 CHANGES = ("object", "place", "span", "unanswerable", "time")
@@ -133,7 +134,7 @@ def test_the_revision_rate_is_of_every_kind(human_run: Run) -> None:
     by_kind = {kind: sum(kind in row["revisions"] for row in facts) for kind in CHANGES}
     assert list(counted.values()) == [*by_kind.values(), sum(bool(r["revisions"]) for r in facts)]
     assert {kind for kind, number in by_kind.items() if not number} == {"span"}
-    whole = len({row["segment"] for row in facts})
+    whole = len(set(column_of(facts, "segment")))
     for row in rate:
         assert row["share"] == row["segments"] / whole
     outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure_rows(human_run.new, "gold")}
@@ -147,7 +148,7 @@ def test_the_revision_rate_is_of_every_kind(human_run: Run) -> None:
 
 def test_whole_histories_are_asked_and_no_others(human_run: Run) -> None:
     facts = config_rows(human_run.new, "human_timelines")
-    verified = {row["segment"] for row in facts}
+    verified = set(column_of(facts, "segment"))
     histories: dict[tuple[str, str], set[str]] = {}
     for row in config_rows(human_run.old, "timelines"):
         histories.setdefault((row["subject"], row["relation"]), set()).add(row["id"])
@@ -156,10 +157,10 @@ def test_whole_histories_are_asked_and_no_others(human_run: Run) -> None:
     assert {(r["subject"], r["relation"]) for r in facts if r["complete"]} == whole
     questions = config_rows(human_run.new, "human")
     assert {(r["subject"], r["relation"]) for r in questions} <= whole
-    assert {r["difficulty"] for r in questions} == {"easy", "hard"}
-    assert {r["verification"] for r in questions} == {"human"}
+    assert set(column_of(questions, "difficulty")) == {"easy", "hard"}
+    assert set(column_of(questions, "verification")) == {"human"}
     automatic = config_rows(human_run.new, "easy") + config_rows(human_run.new, "hard")
-    assert {r["verification"] for r in automatic} == {"automatic"}
+    assert set(column_of(automatic, "verification")) == {"automatic"}
     splits = {r["subject"]: r["split"] for r in automatic}
     for r in questions:
         assert splits.get(r["subject"], r["split"]) == r["split"]
@@ -174,14 +175,14 @@ def test_questions_are_of_the_facts_that_people_verified(human_run: Run) -> None
     assert len(questions) > 100
     for row in questions:
         facts, texts = objects_by_question[row["subject"], row["relation"]], row["answers"]["text"]
-        objects = {row_seen["id"] for row_seen in row["objects"]}
-        assert objects <= {row_seen["object"] for row_seen in facts}
+        objects = set(column_of(row["objects"], "id"))
+        assert objects <= set(column_of(facts, "object"))
         assert {*texts} <= {
             row_seen["mention"] for row_seen in facts if row_seen["object"] in objects
         }
         for position, text in zip(row["answers"]["answer_start"], texts, strict=True):
             assert row["context"][position : position + len(text)] == text
-    assert {row["answerable"] for row in questions} >= {"yes", "not_in_page"}
+    assert set(column_of(questions, "answerable")) >= {"yes", "not_in_page"}
 
 
 @pytest.mark.slow
@@ -228,7 +229,7 @@ def test_paraphrases_have_the_answers_of_their_question(human_run: Run, tmp_path
         }
         assert row["templated"] == source["question"] != row["question"]
         assert row["shown_from"] == "timeqa 1.0.0"
-    assert {r["question"] for r in rows} == {
+    assert set(column_of(rows, "question")) == {
         "So?",
         "And?",
         *(texts[row_seen.row] for row_seen in batch if row_seen is not bad),

@@ -27,7 +27,7 @@ from factdrift.builders.wmt.raw import BAD_LINES
 from factdrift.builders.wmt.read import read_articles
 from tests.conftest import ROOT
 from tests.dumps import rows
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 CASES = read_table("question_cases")
 
@@ -166,7 +166,7 @@ def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
     ]
     lines = [json.dumps(reference).encode() for reference in records]
     references = indexed(archive(tmp_path, *lines, b"{", name="n.jsonl"), tmp_path / "a")
-    reasons = [day["reason"] for day in dropped_in(tmp_path / "a")]
+    reasons = column_of(dropped_in(tmp_path / "a"), "reason")
     assert reasons == ["bad_date", "empty_text", "malformed_line"]
     articles_by_day = {
         article.day.isoformat(): article
@@ -271,9 +271,7 @@ def test_keep_list(tmp_path: Path, escape: Any) -> None:
     first_folder = escape(key("20190207", "a")).encode()
     keys = archive(tmp_path / "k", first_folder, b"", name="keys.txt.gz")
     assert [article_ref.line for article_ref in indexed(path, tmp_path / "out", keep=keys)] == [1]
-    assert [dropped_row["reason"] for dropped_row in dropped_in(tmp_path / "out")] == [
-        "not_in_keep_list"
-    ] * 2
+    assert column_of(dropped_in(tmp_path / "out"), "reason") == ["not_in_keep_list"] * 2
     keys = archive(tmp_path / "k", first_folder, b"hello", name="keys.txt.gz")
     with pytest.raises(UserError, match=r"keys.txt.gz:2: not an article's id"):
         index_archive(path, tmp_path / "out", keep=keys)

@@ -25,6 +25,7 @@ from factdrift.builders.wmt.dates import (
     earlier_occurrences,
 )
 from factdrift.builders.wmt.lines import sorting_key
+from tests.tables import column_of
 
 NONE = Amount(recent=0, past=0)
 SEED = 2205
@@ -151,7 +152,7 @@ def test_bounds_of_every_split(uneven: Path, tmp_path: Path) -> None:
     assert not ids_by_part["eval"] & ids_by_part["train"]
     assert not ids_by_part["eval"] & ids_by_part["valid"]
     assert not ids_by_part["train"] & ids_by_part["valid"]
-    assert [r["id"] for r in rows] == sorted({r["id"] for r in rows})
+    assert column_of(rows, "id") == sorted(set(column_of(rows, "id")))
     assert row_id("streamingqa", "eval", "past", 0) in {
         *table["id"].to_pylist(),
         *pq.read_table(tmp_path / "draws_dropped.parquet")["item"].to_pylist(),
