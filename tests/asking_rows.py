@@ -15,7 +15,7 @@ from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.rows import ChoiceCloze, Cloze, ParaphraseCloze, TimeQuestion
 from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.wmt.passages import day_in_words
-from tests.tables import column_of
+from tests.tables import column_of, names_of
 
 ASKING = [
     accepted_object
@@ -33,8 +33,8 @@ def asking_tables(release_folder: Path) -> Iterator[tuple[str, type, Path]]:
     kinds = {tuple(arrow_schema(row_type).names): row_type for row_type in ASKING}
     assert len(kinds) == len(ASKING)
     for config_name in load_manifest(release_folder).configs:
-        row_type = kinds.get(tuple(column.name for column in config_name.columns))
-        names = {column.name for column in config_name.columns}
+        row_type = kinds.get(tuple(names_of(config_name.columns)))
+        names = set(names_of(config_name.columns))
         assert (config_name.roles is None) == names.isdisjoint({"prompt", "targets"}), (
             config_name.name
         )

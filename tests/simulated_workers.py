@@ -29,7 +29,7 @@ from factdrift.annotation.order import Delivery
 from factdrift.annotation.submission import Json
 from tests.annotation_items import FIELDS
 from tests.annotation_workers import handed_in
-from tests.tables import column_of
+from tests.tables import column_of, ids_of
 
 HOSTILE = (
     '<script>alert(1)</script> \U0001f600\U0001f600 said "O\'Neil" ${data} =1+1 ]]> </script> '
@@ -234,7 +234,7 @@ def mturk_csv(works: Sequence[Made], hit_batch: HitBatch, file_path: Path) -> No
     """A results file of the requester site."""
     with (hit_batch.folder / "mturk" / "hits.csv").open() as file:
         cells = column_of(csv.DictReader(file), "data")
-        data = dict(zip((hit.id for hit in hit_batch.hits), cells, strict=True))
+        data = dict(zip(ids_of(hit_batch.hits), cells, strict=True))
     ends = ["Input.data", "Answer.hitId", "Answer.submission", "Answer.workerId"]
     with file_path.open("w", encoding="utf-8", newline="") as out:
         write = csv.DictWriter(out, [*COLUMNS, *ends, "Approve", "Reject"], quoting=csv.QUOTE_ALL)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 import yaml
@@ -26,6 +26,35 @@ def read_table(name: str) -> Any:
 
 def _read(cell: str) -> Any:
     return json.loads(cell) if cell.startswith('"') else cell
+
+
+class Named(Protocol):
+    """What has a name, as a path, a column or a layout has."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Identified(Protocol):
+    """What has an id, as an item, an article or a judgment has."""
+
+    @property
+    def id(self) -> str: ...
+
+
+def names_of(objects: Iterable[Named]) -> list[str]:
+    """The name of each object, in their order."""
+    return [named.name for named in objects]
+
+
+def ids_of(objects: Iterable[Identified]) -> list[str]:
+    """The id of each object, in their order."""
+    return [identified.id for identified in objects]
+
+
+def keyed_by_id(rows: Iterable[dict[str, Any]]) -> dict[Any, dict[str, Any]]:
+    """Rows by their column `id`; of two with one id the later."""
+    return {row["id"]: row for row in rows}
 
 
 def column_of(rows: Iterable[Mapping[str, Any]], name: str) -> list[Any]:

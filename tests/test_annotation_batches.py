@@ -17,7 +17,7 @@ from factdrift.builders.core.hashing import file_sha256
 from tests.annotation_items import FIELDS
 from tests.annotation_workers import batch_of, hand_in, order, submission, take
 from tests.conftest import checksums, run_cli
-from tests.tables import read_table
+from tests.tables import names_of, read_table
 from tests.test_annotation_items import ARTICLE_ID
 
 CASES = read_table("annotation_batches")
@@ -135,7 +135,7 @@ def test_numbers_go_on_after_the_largest(tmp_path: Path) -> None:
     shutil.rmtree(folder)
     for name in ("9999", "10000", "x", "12", ".0007.tmp", "notes.txt"):
         (layout_hits / name).mkdir()
-    assert [file_path.name for file_path in batch_folders(layout_hits)] == ["9999", "10000"]
+    assert names_of(batch_folders(layout_hits)) == ["9999", "10000"]
     for name in ("9999", "10000"):
         (layout_hits / name).rmdir()
     batch_folder, _ = make_batch(order(tmp_path))

@@ -19,7 +19,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
 from tests.annotation_items import own_layout as layout
 from tests.annotation_workers import hand_in
-from tests.tables import column_of, read_table
+from tests.tables import column_of, ids_of, read_table
 
 
 def lines(tmp_folder: Path, table_rows: Sequence[Mapping[str, Any]]) -> DatasetRows:
@@ -208,9 +208,9 @@ def test_a_history_stays_together(number: int, tmp_path: Path) -> None:
     hits = group_into_hits(selection.items, selection.groups, [], item_layout, 0)
     histories_by_hit = [{made_item.row[:-2] for made_item in made_hit.items} for made_hit in hits]
     assert sum(map(len, histories_by_hit)) == len(set().union(*histories_by_hit))
-    assert [made_item.id for made_hit in hits for made_item in made_hit.items] == [
-        made_item.id for made_item in selection.items
-    ]
+    assert [made_item.id for made_hit in hits for made_item in made_hit.items] == ids_of(
+        selection.items
+    )
 
 
 def items(groups: str) -> list[Item]:
@@ -228,7 +228,7 @@ def test_packing(groups: str, size: int, expected_value: list[str]) -> None:
         "".join(groups[int(made_item.row[1:])] for made_item in made_hit.items) for made_hit in hits
     ]
     assert packed_groups == expected_value
-    assert len({made_hit.id for made_hit in hits}) == len(hits)
+    assert len(set(ids_of(hits))) == len(hits)
     plain = group_into_hits(items(groups), [""] * len(groups), [], item_layout, 0)
     assert [len(made_hit.items) for made_hit in plain][:-1] == [size] * max(len(plain) - 1, 0)
 

@@ -23,7 +23,7 @@ from factdrift.builders.core.errors import UserError
 from tests.annotation_items import hit, own_layout
 from tests.annotation_workers import take
 from tests.simulated_workers import HOSTILE, label_studio_export, work, written
-from tests.tables import read_table
+from tests.tables import ids_of, read_table
 
 
 def exported(
@@ -72,9 +72,9 @@ def test_a_text_is_data_and_never_markup(name: str, tmp_path: Path) -> None:
     assert tags <= set(known_tags.split())
     tasks = json.loads((export_folder / "tasks.json").read_text("utf-8"))
     assert HOSTILE in json.dumps(tasks[1], ensure_ascii=False).replace('\\"', '"')
-    assert [xml_node["data"]["factdrift"]["item"] for xml_node in tasks] == [
-        task_item.id for task_item in hit_batch.hits[0].items
-    ]
+    assert [xml_node["data"]["factdrift"]["item"] for xml_node in tasks] == ids_of(
+        hit_batch.hits[0].items
+    )
 
 
 def test_answers_are_shown_when_they_are_asked() -> None:

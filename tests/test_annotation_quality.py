@@ -16,7 +16,7 @@ from factdrift.annotation.quality.copies import find_copies
 from factdrift.annotation.quality.report import make_report
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import TEXT, brief, items, judged, layout, span
-from tests.tables import column_of, read_table
+from tests.tables import column_of, ids_of, read_table
 
 VERDICT: dict[str, dict[str, object]] = {"verdict": {"kind": "choice"}}
 NAMED: dict[str, dict[str, object]] = {
@@ -187,9 +187,7 @@ def test_copies_in_groups() -> None:
         judgment.item: Item(judgment.item, judgment.row, {"text": "Other"})
         for judgment in found_judgments
     }
-    assert find_copies(asked_layout, found_judgments, shown_items) == {
-        judgment.id for judgment in found_judgments
-    }
+    assert find_copies(asked_layout, found_judgments, shown_items) == set(ids_of(found_judgments))
 
 
 # Agreement of each answer, worker and item, against values computed by hand.

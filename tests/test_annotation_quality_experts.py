@@ -13,7 +13,7 @@ from factdrift.annotation.quality.expert import checked_share, rejection_reason,
 from factdrift.annotation.quality.sampling import ErrorBound, error_bound, sample_size, upper_bound
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import items, judged, layout
-from tests.tables import read_table
+from tests.tables import ids_of, read_table
 
 CASES = read_table("annotation_quality")
 CHOICE: dict[str, dict[str, object]] = {"verdict": {"kind": "choice"}}
@@ -109,9 +109,9 @@ def test_an_experts_id_in_a_workers_batch_is_a_workers() -> None:
     checks = [judged("x", judgment.row, batch="b9", verdict="a") for judgment in DRAWN]
     flagged_judgments, decisions = _settled(EARLY + forged + checks)
     assert set(decisions.values()) == {"accepted"}
-    assert {judgment.id for judgment in flagged_judgments if "expert" in judgment.flags} == {
-        judgment.id for judgment in checks
-    }
+    assert {judgment.id for judgment in flagged_judgments if "expert" in judgment.flags} == set(
+        ids_of(checks)
+    )
     # settled anew
     _, gold_rows = settle_rows(
         SAMPLED, flagged_judgments, items(flagged_judgments), experts={"x"}, expert_batches={"b9"}
@@ -125,7 +125,7 @@ def test_what_was_drawn_and_judged_stays_drawn() -> None:
     checks = [judged("x", judgment.row, batch="b9", verdict="a") for judgment in DRAWN]
     flagged_judgments, _ = _settled(PART + checks)
     (grown,) = worker_batches(SAMPLED, flagged_judgments)
-    assert {judgment.id for judgment in DRAWN} < {judgment.id for judgment in grown.sampled}
+    assert set(ids_of(DRAWN)) < set(ids_of(grown.sampled))
 
 
 @pytest.mark.parametrize(("right", "more_values", "accepted"), CASES["late"])
@@ -134,7 +134,7 @@ def test_late_results_leave_accepted_what_was(
 ) -> None:
     flagged_judgments, _ = _settled(EARLY, verdicts=_said(True, True))
     passed = {judgment.id for judgment in flagged_judgments if "accepted_batch" in judgment.flags}
-    assert passed == {judgment.id for judgment in EARLY}
+    assert passed == set(ids_of(EARLY))
     verdicts = _said(*right)
     (grown,) = worker_batches(SAMPLED, PART, verdicts)
     verdicts |= {judgment.id: True for judgment in grown.sampled if more_values}
@@ -200,7 +200,7 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
     assert [good_submission[name] for name in ("work", "quick", "again")] == [""] * 3
     bad = tell(right | {next(iter(grown.sampled)).id: False})
     assert "checked 2 of your 30 items" in str(bad["work"]) and "found 1 not" in str(bad["work"])
-    passed = tell(_said(True, True), accepted=frozenset(judgment.id for judgment in EARLY))
+    passed = tell(_said(True, True), accepted=frozenset(ids_of(EARLY)))
     assert (passed["work"], passed["late"]) == ("", None)
 
 

@@ -21,7 +21,7 @@ from factdrift.annotation.submission import Refused, submission_from_value
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
 from tests.conftest import run_cli
-from tests.tables import column_of, read_table
+from tests.tables import column_of, ids_of, read_table
 
 
 def judged(tmp_folder: Path, out: str = "judgments") -> list[dict[str, Any]]:
@@ -160,9 +160,7 @@ def test_results_of_another_batch_of_the_same_rows(tmp_path: Path) -> None:
     first_batch = batch_of(tmp_path)
     second_batch = batch_of(tmp_path, again=True)
     mixed = submission(second_batch, "A1") | {"batch": first_batch.id}
-    assert [item.id for item in first_batch.hits[0].items] == [
-        item.id for item in second_batch.hits[0].items
-    ]
+    assert ids_of(first_batch.hits[0].items) == ids_of(second_batch.hits[0].items)
     import_report = take(tmp_path, hand_in(tmp_path, [mixed, submission(second_batch, "A1")]))
     assert import_report.new == 2  # one content, one id: a HIT is what its items are
     other_batch = batch_of(tmp_path, seed=3, again=True)

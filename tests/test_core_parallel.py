@@ -12,6 +12,7 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.parallel import ordered_map
 from tests.conftest import run_process, start_process
+from tests.tables import names_of
 
 
 def square(n: int) -> int:
@@ -80,7 +81,7 @@ def note_and_sleep(given: tuple[Path, int]) -> None:
 
 
 def alive(folder: Path) -> list[str]:
-    found = [p.name for p in folder.iterdir()]
+    found = names_of(folder.iterdir())
     assert found
     return [pid for pid in found if Path("/proc", pid, "stat").exists() and not zombie(pid)]
 

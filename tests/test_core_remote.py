@@ -27,7 +27,7 @@ from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
 from factdrift.builders.release.release import ReleaseOptions, rebuild_command
 from tests.file_server import ServedFiles, serve_files
-from tests.tables import case_lists
+from tests.tables import case_lists, names_of
 
 QUICK = RetryPolicy(timeout=5.0, attempts=3, first_wait=0.01, longest_wait=0.05)
 DATA = bytes(range(256)) * 20_000
@@ -71,7 +71,7 @@ def test_a_file_of_a_web_server(
 ) -> None:
     served.faults[LARGE] = faults
     assert fetch([f"{served.url}/dump/a%201.json.gz"], tmp_path) == [DATA]
-    assert [path.name for path in tmp_path.rglob("*.gz")] == ["a 1.json.gz"]
+    assert names_of(tmp_path.rglob("*.gz")) == ["a 1.json.gz"]
     assert not list(tmp_path.rglob(".*.part"))
     made = [line.replace(f" {LARGE}", "") for line in served.asked]
     assert [line[: len(start)] for line, start in zip(made, asked, strict=True)] == asked

@@ -12,7 +12,7 @@ import pytest
 from factdrift.builders.core import duck, hashing, tables
 from factdrift.builders.core.cache import AnswerCache
 from factdrift.builders.core.errors import UserError
-from tests.tables import column_of
+from tests.tables import column_of, names_of
 
 
 def test_values_that_releases_depend_on(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_query_over_a_file_with_an_odd_name(tmp_path: Path) -> None:
         db.execute(f"COPY (SELECT 7 AS n UNION ALL SELECT 8) TO {duck.text(str(path))}")
     assert duck.query(f"SELECT n FROM {duck.parquet(path)} ORDER BY n") == [(7,), (8,)]
     assert duck.query("SELECT sum(n) FROM read_parquet(?)", [duck.escape_globs(path)]) == [(15,)]
-    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+    assert names_of(tmp_path.iterdir()) == [path.name]
 
 
 @pytest.mark.parametrize(

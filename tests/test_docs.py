@@ -25,6 +25,7 @@ from factdrift.builders.recipes.recipe import Recipe, recipes
 from factdrift.builders.rows import ckl
 from tests.conftest import ROOT, Completed
 from tests.house import package_imports, repeated_classes, top_down
+from tests.tables import names_of
 
 
 @cache
@@ -72,7 +73,7 @@ def test_what_a_key_says() -> None:
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_every_key_says_what_it_is(model: type[BaseModel]) -> None:
     assert [key.name for key in keys(model) if not key.says] == []
-    assert [key.name for key in keys(model)] == [
+    assert names_of(keys(model)) == [
         field.alias or name for name, field in model.model_fields.items()
     ]
 
@@ -161,7 +162,7 @@ def test_every_dataset_shows_a_row() -> None:
         block = re.search(r"```json\n(.*?)```", example(name), re.S)
         assert block, name
         columns = set(json.loads(block[1]))
-        assert name not in REHEARSED or columns == {field.name for field in fields(REHEARSED[name])}
+        assert name not in REHEARSED or columns == set(names_of(fields(REHEARSED[name])))
 
 
 @pytest.mark.parametrize("path", recipes(), ids=lambda path: path.stem)

@@ -9,6 +9,7 @@ import pytest
 
 from factdrift.builders.rows import Article
 from factdrift.filters.search_index import Index
+from tests.tables import ids_of
 
 FIRST = date(2019, 1, 1)
 
@@ -24,7 +25,7 @@ def test_ranking_ties_and_days(tmp_path: Path) -> None:
     )
 
     def ids(query: str, day: int, limit: int = 10) -> list[str]:
-        return [hit.id for hit in index.search(query, FIRST + timedelta(day), limit)]
+        return ids_of(index.search(query, FIRST + timedelta(day), limit))
 
     assert ids("croatia", 9) == ["id0003_0", "id0001_0", "id0000_0"]
     assert ids("croatia", 9, 1) == ["id0003_0"]
@@ -40,7 +41,7 @@ def test_ranking_ties_and_days(tmp_path: Path) -> None:
 def test_many_equal_at_the_cut(tmp_path: Path) -> None:
     index = Index.build((article(number, "all alike") for number in range(200)), tmp_path / "index")
     hits = index.search("alike", date(2030, 1, 1), 5)
-    assert [hit.id for hit in hits] == [f"id{number:04}_0" for number in range(199, 194, -1)]
+    assert ids_of(hits) == [f"id{number:04}_0" for number in range(199, 194, -1)]
 
 
 @pytest.mark.parametrize("killed_after", [0, 5, 10, 25, 40])
@@ -56,7 +57,7 @@ def test_a_killed_build_goes_on(tmp_path: Path, killed_after: int) -> None:
     hits = Index.build(articles, tmp_path / "index", commit_every=10).search(
         "alike", date(2030, 1, 1), 99
     )
-    assert [hit.id for hit in hits] == [f"id{number:04}_0" for number in range(39, -1, -1)]
+    assert ids_of(hits) == [f"id{number:04}_0" for number in range(39, -1, -1)]
 
 
 def test_empty_corpus(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from tests.dumps import (
     statement,
     world,
 )
-from tests.tables import case_lists, column_of
+from tests.tables import case_lists, column_of, keyed_by_id, names_of
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
@@ -50,7 +50,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def test_the_tables(tmp_path: Path) -> None:
     tables_found = run(compressed(array(world(2)), tmp_path / "dump.json"), tmp_path / "out")
-    assert sorted(table_path.name for table_path in (tmp_path / "out").iterdir()) == sorted(TABLES)
+    assert sorted(names_of((tmp_path / "out").iterdir())) == sorted(TABLES)
     folder = facts_of(tables_found, tmp_path / "build", ["P27", "P54"], UNDATED)
     facts = rows(folder / "facts.parquet")
     assert [" ".join((fact["subject"], fact["relation"], fact["object"])) for fact in facts] == [
@@ -62,7 +62,7 @@ def test_the_tables(tmp_path: Path) -> None:
         *("Q1000$P54-0", "Q1000", "P54", "Q10"),
         *(*days, False, False, False, "normal", DAY),
     ]
-    entities = {entity["id"]: entity for entity in rows(folder / "entities.parquet")}
+    entities = keyed_by_id(rows(folder / "entities.parquet"))
     assert list(entities) == ["P54", "Q10", "Q11", "Q13", "Q14", "Q1000", "Q1001"]
     nothing = dict.fromkeys(("began_first", "began_last", "ended_first", "ended_last"))
     names = {"id": "Q1000", "label": "Player 0", "aliases": [], "enwiki": "Player 0", "classes": []}
@@ -85,7 +85,7 @@ def test_the_tables(tmp_path: Path) -> None:
         ]
         assert kinds[0] == kinds[1]
     summary = json.loads(tables_found.summary.read_text("utf-8"))
-    table_names = {path.name for path in (tmp_path / "out").glob("*.parquet")}
+    table_names = set(names_of((tmp_path / "out").glob("*.parquet")))
     assert summary.pop("sha256").keys() == table_names
     assert len(summary.pop("seal")) == 16
     assert summary == tables_found.counts

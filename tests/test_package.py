@@ -15,6 +15,7 @@ import pytest
 
 from factdrift import __version__
 from tests.conftest import ROOT, checksums, run_cli, run_process
+from tests.tables import names_of
 
 QUICK = ("dynamic-templama", "wmt-question-dates")
 
@@ -157,7 +158,7 @@ def test_the_example_of_the_package_runs(program: Path, tmp_path: Path) -> None:
     (site / "filters/__init__.py").write_text("raise ImportError('somebody else is meant')")
     page = site / "factdrift/README.md"
     assert factdrift(program.with_name("python"), tmp_path, "-m", "doctest", page) == ""
-    assert {path.name for path in tmp_path.iterdir()} == {"releases", "build", "scores"}
+    assert set(names_of(tmp_path.iterdir())) == {"releases", "build", "scores"}
     release = "releases/dynamic-templama/1.0.0"
     assert "whole and unchanged" in factdrift(program, tmp_path, "verify", release)
     assert factdrift(program, tmp_path, "--version") == f"factdrift {__version__}\n"
@@ -168,7 +169,7 @@ def test_releases_in_an_empty_folder(program: Path, tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     factdrift(program, here, "release", *QUICK)
-    assert {path.name for path in here.iterdir()} == {"releases", "build"}
+    assert set(names_of(here.iterdir())) == {"releases", "build"}
     machine = [str(path).encode() for path in (tmp_path, ROOT, program.parents[1])]
     for path in (here / "releases").rglob("*.*"):
         if path.is_file():

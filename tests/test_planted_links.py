@@ -20,6 +20,7 @@ from tests.annotation_workers import LAYOUT
 from tests.conftest import ROOT, run_cli
 from tests.file_server import serve_files
 from tests.release_sample import BASE, Sample, publish
+from tests.tables import names_of
 
 LINES = "root:x:0:0:secret of somebody else"
 
@@ -85,7 +86,7 @@ def test_a_planted_link_is_not_written_through(
         (output_folder / name).parent.mkdir(parents=True, exist_ok=True)
         (output_folder / name).symlink_to(link_target)
     write(output_folder)
-    assert [path.name for path in secret_file.parent.iterdir()] == ["secret"]
+    assert names_of(secret_file.parent.iterdir()) == ["secret"]
     assert secret_file.read_text("utf-8") == LINES
 
 
@@ -131,7 +132,7 @@ def test_templates_are_not_imported_through_a_link(tmp_path: Path, secret_file: 
         import_templates(table, output_folder)
     (output_folder / "P39.yaml").unlink()
     import_templates(table, output_folder)
-    assert [path.name for path in secret_file.parent.iterdir()] == ["secret"]
+    assert names_of(secret_file.parent.iterdir()) == ["secret"]
 
 
 def temporary_names() -> Iterator[tuple[Path, ast.FunctionDef]]:

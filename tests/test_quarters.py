@@ -15,6 +15,7 @@ from samples.quarters.make import DAYS, build
 from samples.quarters.simulated import predict, stops_on
 from samples.wikidata.make import MistakeError
 from tests.conftest import ROOT, run_cli, run_process
+from tests.tables import names_of
 
 RECIPE = ROOT / "samples/quarters/recipe.yaml"
 NAME = "dynamic-templama-quarters"
@@ -102,7 +103,7 @@ def test_the_example_workflow_makes_the_year(shop: tuple[Path, dict[str, str]]) 
     for release, quarter, day in zip(releases, quarters, DAYS, strict=True):
         manifest = load_manifest(release)
         config = manifest.config("updated")
-        assert config and max(split.name for split in config.splits) == quarter
+        assert config and max(names_of(config.splits)) == quarter
         assert manifest.inputs[0].snapshot == date.fromisoformat(day)
         file = predict(release, folder / f"{release.name}.jsonl", knows)
         out = folder / "scores" / release.name

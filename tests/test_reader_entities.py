@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from factdrift.builders.wikidata.documents import DumpRows
 from tests.dumps import Json, item, prop, snak, statement, term, time_snak, value
-from tests.tables import case_lists
+from tests.tables import case_lists, ids_of
 
 UNDATED = ("P19",)
 
@@ -85,7 +85,7 @@ def test_bad_utf_8_in_a_statement_drops_it_alone() -> None:
     line = json.dumps(item("Q1", "A", {"P6": [statement("Q2", "2019", id="Q1$?")]})).encode()
     rows = read(line.replace(b"$?", b"$\xff"))
     assert [dropped_row.reason for dropped_row in rows.dropped] == ["malformed_statement"]
-    assert [entity.id for entity in rows.entities] == ["Q1"]
+    assert ids_of(rows.entities) == ["Q1"]
     assert not rows.statements
 
 
@@ -146,7 +146,7 @@ def test_other_kinds_of_entities() -> None:
         {"type": "mediainfo", "id": "M7", "statements": []},
         {"id": "Q9", "labels": {}},
     )
-    assert [entity.id for entity in rows.entities] == ["P6", "Q9"]
+    assert ids_of(rows.entities) == ["P6", "Q9"]
     assert not rows.statements
     kinds = ("properties", "lexemes", "other_entities", "items")
     assert [rows.counts[column] for column in kinds] == [1, 2, 1, 1]

@@ -15,7 +15,7 @@ from factdrift.builders.release.compare import Difference, compare
 from factdrift.builders.release.notes import release_notes
 from factdrift.builders.rows import Answer
 from tests.release_sample import Sample, changed, edit, publish, segment
-from tests.tables import FOLDER
+from tests.tables import FOLDER, names_of
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_what_a_difference_says(old_folder: Path, tmp_path: Path) -> None:
     place = ["unchanged", "2021Q3"]
     old_bytes, new_row = {"added": [], "sitelinks": 0}, {"added": ["Q1"], "sitelinks": 99}
     names = ["added", "sitelinks"]
-    assert [*diff_row] == [dataclass_field.name for dataclass_field in fields(Difference)]
+    assert [*diff_row] == names_of(fields(Difference))
     assert [*diff_row.values()] == [
         "0000-2021Q3",
         "edited",

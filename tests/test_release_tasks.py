@@ -27,7 +27,7 @@ from factdrift.builders.text import squad
 from factdrift.scoring.views import RowPrompter, ViewRow
 from tests.conftest import run_cli
 from tests.release_sample import BASE, Rows, Sample, cloze, from_rows, publish
-from tests.tables import read_table
+from tests.tables import names_of, read_table
 
 ROWS: Rows = {
     "unchanged": {
@@ -182,9 +182,7 @@ def test_the_group_of_a_dataset_asks_no_row_twice(
         for file, file_ids in zip(files.values(), (ids[:1], ids[1:]), strict=True):
             pq.write_table(pa.table({"id": list(file_ids)}), tmp_path / file)
         given_configs.append(tasks.HarnessConfig(split_name, Cloze.roles, files))
-    assert [
-        harness_config.name for harness_config in tasks.without_repeats(tmp_path, given_configs)
-    ] == expected_value
+    assert names_of(tasks.without_repeats(tmp_path, given_configs)) == expected_value
 
 
 def test_tasks_are_in_the_manifest_and_other_tasks_are_a_patch(
@@ -345,7 +343,7 @@ def test_a_window_that_outgrows_its_splits_is_announced_as_major(tmp_path: Path)
         }
         found_files = publish(tmp_path, Sample({"updated": rows}))
         assert f"{found_files.version} {found_files.level}" == expected_value
-    assert [split.name for split in load_manifest(found_files.folder).configs[0].splits][:2] == [
+    assert names_of(load_manifest(found_files.folder).configs[0].splits)[:2] == [
         "2014",
         "2015",
     ]

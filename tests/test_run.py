@@ -12,7 +12,7 @@ from factdrift.builders.core.progress import echo, say
 from factdrift.builders.templama.dataset import Window
 from tests.conftest import ROOT, checksums, run_cli
 from tests.release_sample import SAMPLED
-from tests.tables import column_of, read_table
+from tests.tables import column_of, names_of, read_table
 
 TEMPLAMA = ROOT / "builders/recipes/dynamic-templama.yaml"
 NEWS = ROOT / "builders/recipes/streamingqa.yaml"
@@ -122,7 +122,7 @@ def test_a_mistake_is_one_clear_message(command: str, said: str, tmp_path: Path)
 
 @pytest.mark.slow
 def test_the_rules_rebuild_offline_with_nothing_kept(sample: Path, tmp_path: Path) -> None:
-    kept_answers = {path.name for path in (sample / "build").glob("work/answers/*")}
+    kept_answers = set(names_of((sample / "build").glob("work/answers/*")))
     assert kept_answers <= {"begun.json", "rates.json"}, "rates of calls, and no answer"
     recipe = tmp_path / "streamingqa.yaml"
     text = NEWS.read_text("utf-8").replace("../../samples", str(ROOT / "samples"))

@@ -22,7 +22,7 @@ from factdrift.builders.core import spark
 from factdrift.builders.core.engine import ready
 from factdrift.builders.core.errors import UserError
 from tests.conftest import Environment, checksums, run_process
-from tests.tables import table_cases
+from tests.tables import names_of, table_cases
 
 FRUGAL = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """A JVM that lives for a minute spends most of it on compiling itself."""
@@ -145,10 +145,7 @@ def two_executors(home: Path) -> dict[str, str]:
 
 def each_had_work(home: Path) -> bool:
     """Whether every cluster that was started there had its two executors."""
-    executors = [
-        sorted(application_part.name for application_part in app.iterdir())
-        for app in (home / "work").iterdir()
-    ]
+    executors = [sorted(names_of(app.iterdir())) for app in (home / "work").iterdir()]
     return bool(executors) and all(names == ["0", "1"] for names in executors)
 
 

@@ -13,6 +13,7 @@ from factdrift.builders.core.run import RecipeInput, Source
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.generate import prompt_files
 from factdrift.builders.generate.openai_servers import OpenAI
+from tests.tables import names_of
 
 
 class Settings(Strict):
@@ -146,7 +147,7 @@ def test_a_killed_step_begins_anew(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             workspace.folder(Killed())
-    assert [p.name for p in workspace.root.iterdir()] == [f".killed-{Killed().key}.tmp"]
+    assert names_of(workspace.root.iterdir()) == [f".killed-{Killed().key}.tmp"]
 
 
 class Asking(Numbers):

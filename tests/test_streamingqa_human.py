@@ -13,7 +13,7 @@ from factdrift.builders.rows import Decision, Gold
 from tests.asking_rows import check
 from tests.conftest import ROOT, run_cli
 from tests.gold_rows import batch_items, config_rows, figure_rows, gold_row, write_gold
-from tests.tables import column_of
+from tests.tables import column_of, keyed_by_id
 
 RECIPE = ROOT / "builders/recipes/streamingqa.yaml"
 SKIPPED = {"answer_not_in_article", "context_reference", "round_trip", "search"}
@@ -108,7 +108,7 @@ class Run:
             gold_row("judge_question", "0" * 16, stale_fields, {"verdict": "bad"}, "rejected", 3, 3)
         )
         write_gold(self.folder / "judgments/judge_question", gold_rows)
-        rows_by_id = {row["id"]: row for row in config_rows(self.b, "all")}
+        rows_by_id = keyed_by_id(config_rows(self.b, "all"))
         gold_rows = []
         answer_items = batch_items("answer_question", self.b, self.folder / "hits", number=90)
         for number, item in enumerate(answer_items):
@@ -152,8 +152,8 @@ def test_written_questions_are_added_and_nothing_else_changes(annotated_run: Run
     changed = compare(annotated_run.a, annotated_run.b)
     assert changed.level == "minor"
     assert set(changed.totals()) == {"added"}
-    rows_before = {row["id"]: row for row in config_rows(annotated_run.a, "all")}
-    rows_after = {row["id"]: row for row in config_rows(annotated_run.b, "all")}
+    rows_before = keyed_by_id(config_rows(annotated_run.a, "all"))
+    rows_after = keyed_by_id(config_rows(annotated_run.b, "all"))
     assert {id_: rows_after[id_] for id_ in rows_before} == rows_before
     expected_answers = {}
     for written_row in annotated_run.wrote:
@@ -208,8 +208,8 @@ def seconds(day: Any) -> int:
 
 @pytest.mark.slow
 def test_judged_and_answered_rows_are_what_changes(annotated_run: Run) -> None:
-    rows_before = {row["id"]: row for row in config_rows(annotated_run.b, "all")}
-    rows_after = {row["id"]: row for row in config_rows(annotated_run.c, "all")}
+    rows_before = keyed_by_id(config_rows(annotated_run.b, "all"))
+    rows_after = keyed_by_id(config_rows(annotated_run.c, "all"))
     judged_bad = {
         row
         for row, decision in annotated_run.judged.items()
@@ -225,7 +225,7 @@ def test_judged_and_answered_rows_are_what_changes(annotated_run: Run) -> None:
         row for row in annotated_run.judged if rows_before[row]["written_or_generated"] == "written"
     ]
     assert judged_written
-    baseline = {row["id"]: row for row in config_rows(annotated_run.c, "human_baseline")}
+    baseline = keyed_by_id(config_rows(annotated_run.c, "human_baseline"))
     assert check(annotated_run.c)["all"] == len(rows_after)
     for row_id, row in rows_after.items():
         given_answers = list(annotated_run.answered.get(row_id, []))

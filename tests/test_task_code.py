@@ -15,6 +15,7 @@ from factdrift.builders.release.publish import file_entry
 from factdrift.builders.release.task_code import TABLE, compare_code, module_checksums
 from tests.conftest import ROOT, run_cli
 from tests.release_sample import edit, publish
+from tests.tables import names_of
 
 MODULES = {
     "after.py": "builders/release/harness/after.py",
@@ -66,8 +67,8 @@ def test_the_table_has_the_modules_of_this_version(request: pytest.FixtureReques
 
 
 def test_every_module_that_releases_carry_is_in_the_table(whole_release: Path) -> None:
-    carried = {path.name for path in (whole_release / "tasks").rglob("*.py")}
-    harness = {path.name for path in files("factdrift.builders.release.harness").iterdir()}
+    carried = set(names_of((whole_release / "tasks").rglob("*.py")))
+    harness = set(names_of(files("factdrift.builders.release.harness").iterdir()))
     assert (
         carried
         <= set(MODULES)

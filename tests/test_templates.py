@@ -22,7 +22,7 @@ from factdrift.builders.facts.template_files import (
 from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.text.render import QUESTION_ROLES, object_last, parse_template
 from tests.conftest import run_cli
-from tests.tables import read_table
+from tests.tables import names_of, read_table
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 PAPER = ["P6", "P27", "P39", "P54", "P69", "P102", "P106", "P108"]
@@ -326,7 +326,7 @@ def written(csv_text: str) -> Path:
 @pytest.mark.parametrize("text", [TABLE, "\ufeff" + TABLE, TABLE.replace("\n", "\r\n")])
 def test_a_table_becomes_templates(folder: Path, text: str) -> None:
     template_paths = import_templates(written(text), Path("mine"))
-    assert [template_path.name for template_path in template_paths] == [
+    assert names_of(template_paths) == [
         "P54.yaml",
         "P102.yaml",
         "P6.yaml",
@@ -369,7 +369,7 @@ def test_a_bad_row_is_left_out_and_told(folder: Path, row: str, message: str) ->
     Path("templates.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
     told: list[str] = []
     template_paths = import_templates(Path("templates.csv"), Path("mine"), told.append)
-    assert [path.name for path in template_paths] == ["P54.yaml", "P6.yaml"]
+    assert names_of(template_paths) == ["P54.yaml", "P6.yaml"]
     assert len(load_relations(Path("mine"))["P54"].cloze) == 1
     (line,) = told
     assert line.startswith("left out: templates.csv:3: ") and message in line
@@ -397,7 +397,7 @@ def test_nothing_is_replaced(folder: Path) -> None:
         import_templates(Path("none.csv"), Path("mine"))
     with pytest.raises(UserError, match=r"^mine/P102\.yaml: is there already\n  take another"):
         import_templates(written(TABLE), Path("mine"))
-    assert [template_path.name for template_path in Path("mine").iterdir()] == ["P102.yaml"]
+    assert names_of(Path("mine").iterdir()) == ["P102.yaml"]
     assert existing_file.read_text() == "my own"
 
 

@@ -30,10 +30,10 @@ from tests import alignment_figures as measure
 from tests.conftest import DATA
 from tests.dumps import rows as read
 from tests.histories import Interval, day, parquet
-from tests.tables import column_of, read_table
+from tests.tables import column_of, names_of, read_table
 
 ALIGNMENT = Alignment()
-BASE = [column.name for column in fields(rows.Segment)]
+BASE = names_of(fields(rows.Segment))
 UNKNOWN: Interval = (None, None)
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"
 KINDS: dict[str, rows.ParagraphKind] = {"*": "list", "|": "table", "!": "infobox"}

@@ -14,7 +14,7 @@ from factdrift.builders.rows import Decision, Gold, ReleasedAlignedSegment
 from tests.asking_rows import check
 from tests.conftest import ROOT, run_cli
 from tests.gold_rows import batch_items, config_rows, figure_rows, gold_row, write_gold
-from tests.tables import column_of
+from tests.tables import column_of, keyed_by_id, names_of
 
 RECIPE = ROOT / "builders/recipes/timeqa.yaml"
 CHANGES = ("object", "place", "span", "unanswerable", "time")
@@ -110,9 +110,9 @@ def test_what_changed_is_what_people_verified(human_run: Run) -> None:
     more = {name for name, by in changed.rows.items() if any(by.values())}
     assert more == {"human", "human_timelines"}
     assert set(changed.totals()) == {"added"}
-    shown_fields = {row["id"]: row for row in config_rows(human_run.old, "timelines")}
+    shown_fields = keyed_by_id(config_rows(human_run.old, "timelines"))
     own_values = {"id", "verification", "segment", "revisions", "suggested", "complete"}
-    names = {column.name for column in fields(ReleasedAlignedSegment)} - own_values
+    names = set(names_of(fields(ReleasedAlignedSegment))) - own_values
     place = {"rule", "paragraph", "start", "end", "mention", "score"}
     place |= {"start_stated", "end_stated", "evidence", "contradicted"}
     names_of_it = {"object", "object_label", "aliases"}
@@ -189,8 +189,8 @@ def test_questions_are_of_the_facts_that_people_verified(human_run: Run) -> None
 def test_paraphrases_have_the_answers_of_their_question(human_run: Run, tmp_path: Path) -> None:
     """Drawn from `human`; of one question a rewording gives the answer away."""
     batch = batch_items("paraphrase", human_run.new, tmp_path / "hits", number=12, config="human")
-    questions = {row["id"]: row for row in config_rows(human_run.new, "human")}
-    automatic = {row["id"]: row for row in config_rows(human_run.new, "hard")}
+    questions = keyed_by_id(config_rows(human_run.new, "human"))
+    automatic = keyed_by_id(config_rows(human_run.new, "hard"))
     bad = next(row_seen for row_seen in batch if questions[row_seen.row]["objects"])
     texts = {row_seen.row: f"Say: {row_seen.fields['question']}" for row_seen in batch}
     texts[bad.row] += f" Not {questions[bad.row]['objects'][0]['label']}?"

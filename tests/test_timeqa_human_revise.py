@@ -10,7 +10,7 @@ import pytest
 from factdrift.builders.rows import Page, Paragraph, ReleasedAlignedSegment
 from factdrift.builders.timeqa.annotations import read_verdicts, revise
 from tests.gold_rows import gold_row
-from tests.tables import read_table
+from tests.tables import ids_of, read_table
 from tests.test_timeqa_questions import segment
 
 CASES = read_table("timeqa_human")
@@ -84,7 +84,7 @@ def test_the_same_words_are_the_same_object_and_other_words_another() -> None:
     assert {(revised.start_stated, revised.end_stated) for revised in segment_row} == {
         (False, False)
     }  # looked for again
-    assert len({revised.id for revised in (*segment_row, *two)}) == 3
+    assert len(set(ids_of((*segment_row, *two)))) == 3
 
 
 def test_what_people_saw_must_be_what_is_there() -> None:

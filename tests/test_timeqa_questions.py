@@ -18,7 +18,7 @@ from factdrift.builders.timeqa.questions import (
     ask_pair,
 )
 from tests.histories import Interval, day
-from tests.tables import read_table
+from tests.tables import ids_of, read_table
 
 NOW = date(2022, 9, 15)
 UNKNOWN: Interval = (None, None)
@@ -562,9 +562,7 @@ def test_a_choice_does_not_hang_on_other_rows() -> None:
     alone, _ = ask(first, mix={"in": 1, "between": 1})
     beside, _ = ask(segment("Q3", "2001", "2002"), first, mix={"in": 1, "between": 1})
     assert [pair_question.difficulty for pair_question in alone] == ["easy", "hard"]
-    assert {pair_question.id for pair_question in alone} <= {
-        pair_question.id for pair_question in beside
-    }
+    assert set(ids_of(alone)) <= set(ids_of(beside))
     assert ask(first) == ask(first)
 
 

@@ -31,6 +31,7 @@ from factdrift.builders.timeqa.times import (
 from tests import random_histories, spec_oracle
 from tests.histories import Interval, day
 from tests.history_tables import gap_rows, segment_rows
+from tests.tables import ids_of
 from tests.test_timeqa_questions import gap, relation
 from tests.timeqa_oracle import AskedTime, Unit, answers, asked_time, verdict
 
@@ -197,7 +198,7 @@ def test_every_row_is_so_under_every_reading(
         assert probe_objects == {answer.object for answer in origin.answers}
         assert probe.segment == origin.segment
         assert probe.time.specifier == origin.time.specifier
-    assert len({probe.id for probe in moved} | set(origins)) == len(moved) + len(origins)
+    assert len(set(ids_of(moved)) | set(origins)) == len(moved) + len(origins)
 
 
 def test_the_generators_reach_every_kind_of_row() -> None:

@@ -27,7 +27,7 @@ from factdrift.builders.wmt.raw import BAD_LINES
 from factdrift.builders.wmt.read import read_articles
 from tests.conftest import ROOT
 from tests.dumps import rows
-from tests.tables import column_of, read_table
+from tests.tables import column_of, ids_of, names_of, read_table
 
 CASES = read_table("question_cases")
 
@@ -121,7 +121,7 @@ def test_bytes_do_not_depend_on_jobs_or_blocks(tmp_path: Path, near: float) -> N
         index_archive(paths, tmp_path / name, near_duplicates=near, **options)
     assert same(tmp_path / "one", tmp_path / "two")
     assert same(tmp_path / "one", tmp_path / "small")
-    assert {table_path.name for table_path in (tmp_path / "one").iterdir()} == set(TABLES)
+    assert set(names_of((tmp_path / "one").iterdir())) == set(TABLES)
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".zst"])
@@ -183,12 +183,8 @@ def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
     (tmp_path / "p").mkdir()
     pq.write_table(pa.Table.from_pylist(records[:3]), tmp_path / "p" / "n.parquet")
     second_folder = indexed(tmp_path / "p", tmp_path / "b")
-    assert [reference.id for reference in second_folder] == [
-        reference.id for reference in references
-    ]
-    assert [article.id for article in read_articles(tmp_path / "p", second_folder)] == [
-        article.id for article in articles_by_day.values()
-    ]
+    assert ids_of(second_folder) == ids_of(references)
+    assert ids_of(read_articles(tmp_path / "p", second_folder)) == ids_of(articles_by_day.values())
 
 
 @pytest.mark.parametrize(
@@ -204,15 +200,9 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(
     assert printed_text[0].endswith(" articles of 2 lines")
     articles = indexed(path, tmp_path / "out")
     assert [record.line for record in articles] == [1, 2]
-    assert [record.id for record in articles] == [
-        key(day, "A. B.") for day in ("20190207", "20190208")
-    ]
-    assert [article.id for article in read_articles(path, articles)] == [
-        record.id for record in articles
-    ]
-    assert [article.id for article in read_articles(path, [record.id for record in articles])] == [
-        record.id for record in articles
-    ]
+    assert ids_of(articles) == [key(day, "A. B.") for day in ("20190207", "20190208")]
+    assert ids_of(read_articles(path, articles)) == ids_of(articles)
+    assert ids_of(read_articles(path, ids_of(articles))) == ids_of(articles)
     path.write_bytes(b"\xef\xbb\xbf")
     with pytest.raises(UserError, match="no line of it is an article"):
         index_archive(path, tmp_path / "out")
@@ -324,11 +314,11 @@ def test_reading_by_place_by_table_and_by_id(tmp_path: Path, jobs: int) -> None:
     some_refs = known_ids[::37]
     options = {"jobs": jobs, "block": 4096}
     by_place = list(read_articles(SAMPLES, reversed(some_refs), **options))  # type: ignore[arg-type]
-    assert [article.id for article in by_place] == [article_ref.id for article_ref in some_refs]
-    some_ids = [article_ref.id for article_ref in some_refs]
+    assert ids_of(by_place) == ids_of(some_refs)
+    some_ids = ids_of(some_refs)
     assert by_place == list(read_articles(SAMPLES, some_ids, **options))  # type: ignore[arg-type]
     everything = list(read_articles(SAMPLES, tmp_path / "out/articles.parquet", **options))  # type: ignore[arg-type]
-    assert [article.id for article in everything] == [article_ref.id for article_ref in known_ids]
+    assert ids_of(everything) == ids_of(known_ids)
     assert [len(article.sentences) for article in everything] == [
         article_ref.sentences for article_ref in known_ids
     ]

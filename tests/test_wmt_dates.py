@@ -25,7 +25,7 @@ from factdrift.builders.wmt.dates import (
     earlier_occurrences,
 )
 from factdrift.builders.wmt.lines import sorting_key
-from tests.tables import column_of
+from tests.tables import column_of, keyed_by_id
 
 NONE = Amount(recent=0, past=0)
 SEED = 2205
@@ -162,13 +162,11 @@ def test_bounds_of_every_split(uneven: Path, tmp_path: Path) -> None:
 def test_a_draw_does_not_depend_on_how_many_there_are(uneven: Path, tmp_path: Path) -> None:
     few = {"eval": Amount(recent=50, past=50), "train": NONE, "valid": NONE}
     more = {"eval": Amount(recent=900, past=70), "train": few["eval"], "valid": NONE}
-    small = {r["id"]: r for r in run(uneven, tmp_path / "a", SEED, **few).table.to_pylist()}
-    large = {r["id"]: r for r in run(uneven, tmp_path / "b", SEED, **more).table.to_pylist()}
+    small = keyed_by_id(run(uneven, tmp_path / "a", SEED, **few).table.to_pylist())
+    large = keyed_by_id(run(uneven, tmp_path / "b", SEED, **more).table.to_pylist())
     for name, row in small.items():
         assert large[name] == row
-    other_rows = {
-        r["id"]: r for r in run(uneven, tmp_path / "c", SEED + 1, **few).table.to_pylist()
-    }
+    other_rows = keyed_by_id(run(uneven, tmp_path / "c", SEED + 1, **few).table.to_pylist())
     assert small != other_rows
 
 

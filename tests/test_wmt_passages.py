@@ -16,7 +16,7 @@ from factdrift.builders.wmt.passages import (
     write_passages,
 )
 from tests.conftest import ROOT
-from tests.tables import read_table
+from tests.tables import ids_of, read_table
 
 CASES = read_table("question_cases")
 
@@ -39,9 +39,7 @@ def test_chunks_of_six(sentences: int, sizes: list[int]) -> None:
     name = sorting_key(day, bytes(range(32)))
     words = [f"S{number}." for number in range(sentences)]
     passages = article_passages(17_934, bytes(range(32)), "\n".join(words))
-    assert [passage.id for passage in passages] == [
-        f"{name}_{number}" for number in range(len(sizes))
-    ]
+    assert ids_of(passages) == [f"{name}_{number}" for number in range(len(sizes))]
     assert [len(passage.text.split()) - 4 for passage in passages] == sizes
     assert passages[0].text.startswith("Thursday, February 7, 2019. S0.")
     assert {passage.sha256 for passage in passages} == {bytes(range(32)).hex()}
