@@ -85,11 +85,13 @@ def history(record: dict[str, Any]) -> tuple[rows.Page, list[MarkedAnswer]]:
 def _page(record: dict[str, Any]) -> rows.Page:
     """The page; headings, which the file has as paragraphs, become sections and stay empty."""
     paragraphs, section = [], ""
-    for paragraph_number, old in enumerate(record["paras"]):
-        text = old
-        kind: rows.ParagraphKind = "list" if old.startswith("- ") else "text"
-        ends = kind == "text" and old.endswith(" .") and " ." not in old[:-2]
-        if paragraph_number > 0 and ends and len(old.split()) <= 9:
+    for paragraph_number, paragraph_record in enumerate(record["paras"]):
+        text = paragraph_record
+        kind: rows.ParagraphKind = "list" if paragraph_record.startswith("- ") else "text"
+        ends = (
+            kind == "text" and paragraph_record.endswith(" .") and " ." not in paragraph_record[:-2]
+        )
+        if paragraph_number > 0 and ends and len(paragraph_record.split()) <= 9:
             section, text = text.rstrip("."), ""
         paragraphs.append(rows.Paragraph(kind, section, text if paragraph_number else "", ()))
     return rows.Page("Q1", unescape(record["paras"][0]), 0, 0, tuple(paragraphs))
@@ -138,8 +140,10 @@ def main(path: Path) -> None:
     parts = [*counts.values(), sum(counts.values(), Counter())]
     print(f"{'':31}" + "   ".join(f"{name:>12}" for name in (*PARTS, "all")))
     for key in sorted(parts[-1]):
-        whole = "recurring" if key.startswith("recurring:") else "answers"
-        cells = (f"{figure[key]:5} {figure[key] / max(1, figure[whole]):6.1%}" for figure in parts)
+        part_title = "recurring" if key.startswith("recurring:") else "answers"
+        cells = (
+            f"{figure[key]:5} {figure[key] / max(1, figure[part_title]):6.1%}" for figure in parts
+        )
         print(f"  {key:29}" + "   ".join(cells))
 
 

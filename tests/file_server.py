@@ -81,8 +81,8 @@ def _handler(served: ServedFiles) -> type[QuietHandler]:
                     self.wfile.write(bytes([byte]))
                     time.sleep(0.02)
             else:
-                sent = data[: len(data) // 2] if fault == "cut" else data
-                self.send(status, sent + b"!" * (fault == "more"), headers)
+                sent_bytes = data[: len(data) // 2] if fault == "cut" else data
+                self.send(status, sent_bytes + b"!" * (fault == "more"), headers)
 
     return FileHandler
 

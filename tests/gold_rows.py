@@ -41,10 +41,10 @@ def gold_row(
     dataset: str = "timeqa 1.0.0",
 ) -> Gold:
     """One gold row."""
-    printed_text, seen = (
+    printed_text, seen_text = (
         json.dumps(value, sort_keys=True, ensure_ascii=False) for value in (answers, fields_seen)
     )
-    return Gold(row, layout, dataset, decision, printed_text, seen, judgments, agreeing)
+    return Gold(row, layout, dataset, decision, printed_text, seen_text, judgments, agreeing)
 
 
 def write_gold(folder: Path, gold_rows: Iterable[Gold]) -> Path:

@@ -54,8 +54,8 @@ def day(text: str) -> tuple[date, date]:
     first = date(year, month or 1, place or 1)
     if place:
         return first, first
-    after = date(year + (month in (0, 12)), month % 12 + 1 if month else 1, 1)
-    return first, after - timedelta(days=1)
+    next_month = date(year + (month in (0, 12)), month % 12 + 1 if month else 1, 1)
+    return first, next_month - timedelta(days=1)
 
 
 def parquet(path: Path, row: Any, rows: Sequence[Any], group: int = 5_000) -> Path:
@@ -72,8 +72,10 @@ def timelines_with(
     rows_found = []
     for path in sorted(build.glob("timelines-*/timelines.parquet")):
         segments = pq.read_table(path).to_pylist()
-        stated = {statement_id for segment in segments for statement_id in segment["statements"]}
-        if statements <= stated and relations <= set(column_of(segments, "relation")):
+        stated_ids = {
+            statement_id for segment in segments for statement_id in segment["statements"]
+        }
+        if statements <= stated_ids and relations <= set(column_of(segments, "relation")):
             rows_found.append((len(segments), path, segments))
     _, path, segments = min(rows_found, key=lambda statement_id: statement_id[0])
     return segments, pq.read_table(path.with_name("gaps.parquet")).to_pylist()

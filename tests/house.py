@@ -29,7 +29,11 @@ def package_imports() -> dict[str, Counter[str]]:
     for module in sorted(graph.modules):
         here = package_of(module)
         counts[here].update(
-            {package_of(m) for m in graph.find_modules_directly_imported_by(module)} - {here}
+            {
+                package_of(imported_module)
+                for imported_module in graph.find_modules_directly_imported_by(module)
+            }
+            - {here}
         )
     return dict(counts)
 

@@ -109,9 +109,9 @@ def study(server: Server, hit_batch: Path, people: int, export: Path) -> int:
 
     Every tenth leaves before the end. Returns how many have handed in.
     """
-    whole = read_batch(hit_batch)
+    whole_batch = read_batch(hit_batch)
     layout = load_layout(str(hit_batch / "layout"))
-    items = {item.id: item for item in whole.items}
+    items = {item.id: item for item in whole_batch.items}
     table_rows, done_count = ["Submission id,Participant id,Status"], 0
     for person_number in range(1, people + 1):
         who = {
@@ -123,12 +123,12 @@ def study(server: Server, hit_batch: Path, people: int, export: Path) -> int:
         if http_status == 200 and person_number % 10:
             ids = column_of(hit_reply["hit"]["items"], "id")
             item_answers = {
-                shown_item: answers_to(whole.layout, layout, items[shown_item])
+                shown_item: answers_to(whole_batch.layout, layout, items[shown_item])
                 for shown_item in ids
             }
             own_ids = {"assignment": who["assignment"], "study": who["study"]}
             hit_id = hit_reply["hit"]["id"]
-            done_by = handed_in(whole.id, hit_id, who["worker"], item_answers, **own_ids)
+            done_by = handed_in(whole_batch.id, hit_id, who["worker"], item_answers, **own_ids)
             http_status, reply = call(server.address, "submissions", done_by)
             assert http_status == 200, reply
             done_count += 1

@@ -182,9 +182,9 @@ def changed(splits: Mapping[str, Any], **settings: Any) -> Sample:
         config, _, split = place.partition("/")
         if row_changes is None:
             rows[config] = {
-                n: rows_by_split
-                for n, rows_by_split in rows[config].items()
-                if split and n != split
+                config_name: rows_by_split
+                for config_name, rows_by_split in rows[config].items()
+                if split and config_name != split
             }
         else:
             rows.setdefault(config, {})[split] = [
@@ -217,11 +217,11 @@ def edit(release: Path, place: str, value: Any) -> None:
     The manifest's own checksum is that of what it says then, as a careful forger would have it.
     """
     path = release / "manifest.json"
-    whole = part = json.loads(path.read_text())
-    *inside, last = (int(step) if step.isdigit() else step for step in place.split("."))
-    for step in inside:
+    whole_document = part = json.loads(path.read_text())
+    *outer_keys, last = (int(step) if step.isdigit() else step for step in place.split("."))
+    for step in outer_keys:
         part = part[step]
     part[last] = value(part[last]) if callable(value) else value
-    whole["manifest_sha256"] = "0" * 64
-    write_json(path, whole, sort_keys=True)
-    write_json(path, whole | {"manifest_sha256": own_sha256(release)}, sort_keys=True)
+    whole_document["manifest_sha256"] = "0" * 64
+    write_json(path, whole_document, sort_keys=True)
+    write_json(path, whole_document | {"manifest_sha256": own_sha256(release)}, sort_keys=True)

@@ -303,7 +303,7 @@ def _results(
             case "text":
                 yield {**base, "type": "textarea", "value": {"text": [f" {value}"]}}
             case "span" | "spans":
-                whole, texts = (
+                whole_texts, texts = (
                     data[answer.field or ""],
                     paragraph_texts(item_fields[answer.field or ""]),
                 )
@@ -312,7 +312,7 @@ def _results(
                     for earlier_bytes, paragraph_text in pairwise(
                         ["", *texts[: span.get("paragraph", -1) + 1]]
                     ):
-                        first = whole.index(paragraph_text, first + len(earlier_bytes))
+                        first = whole_texts.index(paragraph_text, first + len(earlier_bytes))
                     span_place = {"start": first + span["start"], "end": first + span["end"]}
                     span_place |= {"text": span["text"], "labels": [answer.label]}
                     yield {

@@ -61,8 +61,8 @@ def _handler(server: Server) -> type[QuietHandler]:
                 self.close_connection = True
             elif fault["kind"] != "pass":
                 entry["status"] = int(fault["kind"])
-                text, after = fault.get("body", "told to fail"), fault.get("after", "")
-                self.send(entry["status"], text.encode(), {"Retry-After": after})
+                text, cut_after = fault.get("body", "told to fail"), fault.get("after", "")
+                self.send(entry["status"], text.encode(), {"Retry-After": cut_after})
             else:
                 query_result = server.store.query(query)
                 assert isinstance(query_result, QuerySolutions)

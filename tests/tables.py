@@ -69,8 +69,8 @@ def table_cases(name: str) -> list[Any]:
 
 def case_lists(name: str) -> dict[str, list[Any]]:
     """The lists of a YAML file for `parametrize`, each the cases of a test."""
-    read = read_table(name)
+    read_lists = read_table(name)
     return {
         list_name: [pytest.param(*row, id=str(row)) for row in rows]
-        for list_name, rows in read.items()
+        for list_name, rows in read_lists.items()
     }

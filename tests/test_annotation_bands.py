@@ -132,8 +132,8 @@ def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None
     assert [band.toxic for band in insult.bands[:3]] == [40, 40, 40]
     assert threshold_report.batch is None and threshold_report.sent == 0
     assert threshold_report.snippet
-    written = yaml.safe_load(threshold_report.snippet.read_text("utf-8"))
-    assert written == {"thresholds": thresholds}
+    written_snippet = yaml.safe_load(threshold_report.snippet.read_text("utf-8"))
+    assert written_snippet == {"thresholds": thresholds}
     assert judges.next() == threshold_report
     assert "insult: threshold 0.75" in threshold_report.lines()
     head = [
@@ -170,7 +170,7 @@ def test_few_rows_are_enough(tmp_path: Path) -> None:
 
 def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) -> None:
     judges = _of_file(tmp_path)
-    seen: set[str] = set()
+    seen_rows: set[str] = set()
     for lows in ({0.95}, {0.90}):
         threshold_report = judges.next()
         assert threshold_report.batch
@@ -180,14 +180,14 @@ def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) ->
             for item in hit.items
             if item.row
         }
-        assert table_rows & seen == set()
+        assert table_rows & seen_rows == set()
         assert table_rows <= {
             band_row for attribute in threshold_report.attributes for band_row in attribute.lacking
         }
         assert {
             attribute.next_band for attribute in threshold_report.attributes if attribute.next_band
         } >= lows
-        seen |= table_rows
+        seen_rows |= table_rows
         judges.judge(threshold_report)
 
 
@@ -201,9 +201,9 @@ def test_a_batch_that_is_out_is_waited_for(tmp_path: Path) -> None:
     assert waiting.sent == table_rows
     judges.judge(first, ("u",))  # one judge of two
     assert judges.next().sent == table_rows
-    again = judges.next(again=True)
-    assert again.batch and again.batch[1].counts["items"] == table_rows
-    judges.judge(again, ("v",))
+    same_report = judges.next(again=True)
+    assert same_report.batch and same_report.batch[1].counts["items"] == table_rows
+    judges.judge(same_report, ("v",))
     assert judges.next().batch
 
 
@@ -240,14 +240,16 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
                 Dropped("toxicity", "toxic_insult", attribute_name, None, None, None, score, detail)
             )
     lost.append(Dropped("length", "too_long", "ffff", None, None, None, 0.9, "insult=0.99: x"))
-    told = replace(
+    order_with_release = replace(
         meta(Sample({})),
         dataset="streamingqa",
         prose=PROSE.parents[1] / "streamingqa" / "prose.md",
         parameters={"filters": [Toxicity().model_dump(mode="json")]},
     )
     table = Table("all", NewsQuestion, "All.", {"eval": from_rows(NewsQuestion, kept_rows)})
-    write_release(Dataset((table,), (from_rows(Dropped, lost),)), told, tmp_path / "releases")
+    write_release(
+        Dataset((table,), (from_rows(Dropped, lost),)), order_with_release, tmp_path / "releases"
+    )
     threshold_report, _ = _run(judges)
     # insult: toxic from 0.815: as above; threat: 0.1 for all that were dropped, never toxic: the
     # one band that it has is the last, and goes
@@ -261,9 +263,9 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
     for item_fields in shown_fields:
         assert str(item_fields["question"]).startswith("Who said: ")
     assert threshold_report.snippet
-    (written,) = yaml.safe_load(threshold_report.snippet.read_text("utf-8"))
-    assert written["scorer"]["thresholds"] == {"insult": 0.75, "threat": 0.1}
-    (tmp_path / "filter.yaml").write_text(yaml.safe_dump(written), "utf-8")
+    (written_filter,) = yaml.safe_load(threshold_report.snippet.read_text("utf-8"))
+    assert written_filter["scorer"]["thresholds"] == {"insult": 0.75, "threat": 0.1}
+    (tmp_path / "filter.yaml").write_text(yaml.safe_dump(written_filter), "utf-8")
     assert load(tmp_path / "filter.yaml", Toxicity).scorer.scorer == "local"
 
 

@@ -67,22 +67,22 @@ def test_a_preview_has_some_hits(hits: int, shown_count: int, tmp_path: Path) ->
 
 def test_the_same_order_gives_the_same_bytes(tmp_path: Path) -> None:
     first, _ = make_batch(order(tmp_path))
-    again, _ = make_batch(order(tmp_path, out=tmp_path / "other"))
-    assert checksums(first) == checksums(again)
+    second_batch, _ = make_batch(order(tmp_path, out=tmp_path / "other"))
+    assert checksums(first) == checksums(second_batch)
     other_folder, _ = make_batch(order(tmp_path, out=tmp_path / "third", seed=1))
     assert checksums(first) != checksums(other_folder)
     assert read_batch(first).id != read_batch(other_folder).id
 
 
 def test_rows_are_never_sent_twice_unless_asked(tmp_path: Path) -> None:
-    sent: list[str] = []
+    sent_rows: list[str] = []
     for number, items in ((1, 6), (2, 6), (3, 6), (4, 2)):
         batch_folder, manifest = make_batch(order(tmp_path, seed=number // 4))
         assert batch_folder.name == f"{number:04}"
         counts = manifest.counts
-        assert (counts["sent_before"], counts["items"]) == (len(sent), items)
-        sent += manifest.rows
-    assert sorted(sent) == sorted(f"r{row_number}" for row_number in range(20))
+        assert (counts["sent_before"], counts["items"]) == (len(sent_rows), items)
+        sent_rows += manifest.rows
+    assert sorted(sent_rows) == sorted(f"r{row_number}" for row_number in range(20))
     with pytest.raises(UserError, match=r"sent_before: 20.*\n.*--again"):
         make_batch(order(tmp_path))
     batch_folder, manifest = make_batch(order(tmp_path, again=True))
@@ -106,8 +106,8 @@ def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
         make_batch(order(tmp_path, undecided=True))
     hit_batch = batch_of(tmp_path)
     judgments = tmp_path / "judgments"
-    again = order(tmp_path, undecided=True, judgments=judgments, number=20)
-    assert make_batch(again)[1].rows == load_batch_manifest(hit_batch.folder).rows
+    undecided_order = order(tmp_path, undecided=True, judgments=judgments, number=20)
+    assert make_batch(undecided_order)[1].rows == load_batch_manifest(hit_batch.folder).rows
     decided, open_rows = (
         {batch_item.row for batch_item in hit.items if batch_item.row} for hit in hit_batch.hits
     )
@@ -115,7 +115,7 @@ def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
         tmp_path,
         hand_in(tmp_path, [submission(hit_batch, worker_id) for worker_id in ("A1", "B2")]),
     )
-    _, manifest = make_batch(again)
+    _, manifest = make_batch(undecided_order)
     assert set(manifest.rows) == open_rows
     assert manifest.counts["not_open"] == 20 - len(open_rows)
     second = batch_of(tmp_path, undecided=True, judgments=judgments)
@@ -124,7 +124,7 @@ def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
     gold = pq.read_table(judgments / "quick" / "gold.parquet").to_pylist()
     assert {row["row"] for row in gold if row["decision"] != "open"} == decided | open_rows
     with pytest.raises(UserError, match=r"no row of rows.jsonl can be sent .*not_open: 20"):
-        make_batch(again)
+        make_batch(undecided_order)
     with pytest.raises(UserError, match="--open and --again exclude each other"):
         make_batch(order(tmp_path, undecided=True, again=True))
 

@@ -39,9 +39,9 @@ def test_a_parquet_file(tmp_path: Path) -> None:
     assert dataset.columns == ("id", "a")
     assert [place for place, _ in dataset.rows()] == list(range(3000))
     assert [row for _, row in dataset.rows(["a", "not there"])][2999] == {"a": 2999}
-    chosen = {0: "0", 1023: "1023", 1024: "1024", 2999: "2999"}
-    assert dict(dataset.rows(["id"], chosen)) == {
-        row_number: {"id": text} for row_number, text in chosen.items()
+    chosen_rows = {0: "0", 1023: "1023", 1024: "1024", 2999: "2999"}
+    assert dict(dataset.rows(["id"], chosen_rows)) == {
+        row_number: {"id": text} for row_number, text in chosen_rows.items()
     }
 
 
@@ -104,10 +104,10 @@ def test_releases(sample: Path, tmp_path: Path) -> None:
     assert newest.sha256 == file_sha256(folder / "manifest.json")
     dev = open_dataset("timeqa", releases, config="hard", split="dev")
     assert (dev.config, dev.splits) == ("hard", ("dev",))
-    whole = open_dataset("timeqa", releases, config="hard")
-    assert whole.splits == ("train", "dev", "test")
+    whole_config = open_dataset("timeqa", releases, config="hard")
+    assert whole_config.splits == ("train", "dev", "test")
     assert {row["split"] for _, row in dev.rows(["split"])} == {"dev"}
-    assert len(list(whole.rows(["id"]))) > len(list(dev.rows(["id"])))
+    assert len(list(whole_config.rows(["id"]))) > len(list(dev.rows(["id"])))
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.0")
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.10")
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.9")

@@ -102,8 +102,8 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
 
 def test_an_item_that_was_sent_for_another_row_is_not_sent_again(tmp_path: Path) -> None:
     item_layout = layout({"a": {}})
-    sent = make(tmp_path, item_layout, [{"id": "1", "a": "x"}]).items[0].id
-    ledger = Ledger({"1"}, {sent})
+    sent_id = make(tmp_path, item_layout, [{"id": "1", "a": "x"}]).items[0].id
+    ledger = Ledger({"1"}, {sent_id})
     selection = make(
         tmp_path,
         item_layout,
@@ -133,8 +133,8 @@ def test_a_row_has_one_id_wherever_it_is_read(kind: str, ids: Any, tmp_path: Pat
         dataset_rows = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
     selection = make(tmp_path, layout({"a": {}}), dataset_rows)
     assert selection.counts["same_item"] == 1
-    sent = Ledger({made_item.row for made_item in selection.items})
-    _, counts, _ = sample_rows(dataset_rows, layout({"a": {}}), 1, sent.rows)
+    sent_ledger = Ledger({made_item.row for made_item in selection.items})
+    _, counts, _ = sample_rows(dataset_rows, layout({"a": {}}), 1, sent_ledger.rows)
     assert counts == {"rows": 3, "sent_before": 2}
 
 
@@ -179,8 +179,10 @@ def test_relations_take_turns(tmp_path: Path) -> None:
     for row_number in range(0, 12, 3):
         assert set(kinds[row_number : row_number + 3]) == set("abc")
     nested = [{**row, "of": {"relation": row["relation"]}} for row in table_rows]
-    again = make(tmp_path, layout({"a": {}}, balance="of.relation"), nested, number=24).items
-    assert [made_item.row for made_item in again] == [made_item.row for made_item in selection]
+    nested_items = make(tmp_path, layout({"a": {}}, balance="of.relation"), nested, number=24).items
+    assert [made_item.row for made_item in nested_items] == [
+        made_item.row for made_item in selection
+    ]
 
 
 HISTORY = [
@@ -260,8 +262,10 @@ def test_every_hit_has_one_attention_item_at_a_place_of_its_own() -> None:
 
 
 def page(made_item: str, title: str, *texts: str) -> dict[str, Any]:
-    inside = [{"text": paragraph_text, "section": "S", "kind": "text"} for paragraph_text in texts]
-    return {"item": made_item, "title": title, "paragraphs": inside}
+    page_paragraphs = [
+        {"text": paragraph_text, "section": "S", "kind": "text"} for paragraph_text in texts
+    ]
+    return {"item": made_item, "title": title, "paragraphs": page_paragraphs}
 
 
 def test_pages_by_item_or_title(tmp_path: Path) -> None:

@@ -57,8 +57,8 @@ def test_its_own_sdk_accepts_configurations_tasks_and_answers(name: str, tmp_pat
     for task in json.loads(export.read_text("utf-8")):
         for annotation in task["annotations"]:
             for region in annotation["result"]:
-                wrong = labels.validate_region(region, return_errors=True)
-                assert not wrong, (wrong, region)
+                region_errors = labels.validate_region(region, return_errors=True)
+                assert not region_errors, (region_errors, region)
 
 
 @pytest.mark.parametrize("name", layout_names())
@@ -92,11 +92,11 @@ def test_answers_are_shown_when_they_are_asked() -> None:
         return found_conditions[::-1]
 
     on, off = "choice-selected", "choice-unselected"
-    whole = {(off, "broken", "unreadable,senseless,upsetting"), (off, "keep", "discard")}
+    whole_conditions = {(off, "broken", "unreadable,senseless,upsetting"), (off, "keep", "discard")}
     assert conditions("broken") == []
-    assert {*conditions("supported")} == whole
-    assert {*conditions("evidence")} == {*whole, (on, "supported", "yes")}
-    found_conditions = {*whole, (off, "supported", "yes"), (on, "found", "yes")}
+    assert {*conditions("supported")} == whole_conditions
+    assert {*conditions("evidence")} == {*whole_conditions, (on, "supported", "yes")}
+    found_conditions = {*whole_conditions, (off, "supported", "yes"), (on, "found", "yes")}
     assert {*conditions("other_answer")} == found_conditions
     for element in root.iter():
         assert element.get("name") != "searches"  # there is no server
@@ -107,9 +107,9 @@ def test_a_list_is_read_before_it_is_chosen_from() -> None:
     root = ElementTree.fromstring(labelling_config(layout))
     shown_fields = [xml_node.get("value") for xml_node in root.iter("Text")]
     assert shown_fields == ["$article_day", "$factdrift_sentences"]
-    said = [xml_node.get("value") for xml_node in root.iter("Header")]
+    header_texts = [xml_node.get("value") for xml_node in root.iter("Header")]
     label = layout.answers["sentence"].label
-    assert f"Only one that stands in your answer above is taken: {label}" in said
+    assert f"Only one that stands in your answer above is taken: {label}" in header_texts
     xml_node = hit("easy_select", 1)
     data = make_task(layout, "b", xml_node, xml_node.items[0])["data"]
     texts = xml_node.items[0].fields["sentences"]
@@ -147,11 +147,11 @@ def test_controls() -> None:
 def test_worked_examples_are_in_the_instructions() -> None:
     root = ElementTree.fromstring(labelling_config(load_layout("verify_facts")))
     panel = next(root.iter("Panel"))
-    said = [header.get("value") or "" for header in panel.iter("Header")]
-    worked = [config_text for config_text in said if config_text.startswith("Worked")]
+    header_texts = [header.get("value") or "" for header in panel.iter("Header")]
+    worked = [config_text for config_text in header_texts if config_text.startswith("Worked")]
     assert worked == ["Worked example 1", "Worked example 2"]
-    assert "Suggested: Real Madrid" in said
-    assert any(config_text.startswith("The texts below are plain") for config_text in said)
+    assert "Suggested: Real Madrid" in header_texts
+    assert any(config_text.startswith("The texts below are plain") for config_text in header_texts)
 
 
 LAYOUT = own_layout(
@@ -199,10 +199,10 @@ def test_the_texts_of_paragraphs_are_one() -> None:
 
 
 def test_what_label_studio_cannot_say_is_an_error() -> None:
-    wrong = {"sure": LAYOUT.answers["sure"], "where": LAYOUT.answers["where"]}
-    where = wrong["where"].model_copy(update={"when": {"sure": ("a,b",)}})
+    odd_answers = {"sure": LAYOUT.answers["sure"], "where": LAYOUT.answers["where"]}
+    where = odd_answers["where"].model_copy(update={"when": {"sure": ("a,b",)}})
     with pytest.raises(UserError, match="comma"):
-        labelling_config(LAYOUT.model_copy(update={"answers": {**wrong, "where": where}}))
+        labelling_config(LAYOUT.model_copy(update={"answers": {**odd_answers, "where": where}}))
     assert "$5" not in labelling_config(LAYOUT)
 
 
@@ -283,11 +283,13 @@ def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> 
     assert f"<b>{due:.2f}</b><span>USD due" in report
     tasks[0]["annotations"][0]["was_cancelled"] = False  # it was done later
     assert take() == (1, size - 1, 0, 0)
-    wrong = next(task for task in tasks if "bad" in json.dumps(task["annotations"][0]["result"]))
-    wrong["annotations"][0]["result"] = [control("verdict", "good")]
+    wrong_task = next(
+        task for task in tasks if "bad" in json.dumps(task["annotations"][0]["result"])
+    )
+    wrong_task["annotations"][0]["result"] = [control("verdict", "good")]
     assert take() == (0, size - 1, 1, 0)  # the annotation was corrected
     assert take() == (0, size, 0, 0)
-    task_item = wrong["data"]["factdrift"]["item"]
+    task_item = wrong_task["data"]["factdrift"]["item"]
     assert [
         json.loads(judged_row["answers"])
         for judged_row in judged()

@@ -147,22 +147,22 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
     import_report = take(tmp_path, file_path, feedback=tmp_path / "f")
     (review,) = (tmp_path / "f").glob("*.csv")
     with file_path.open(newline="") as file, review.open(newline="") as review_file:
-        earlier_bytes, after = list(csv.DictReader(file)), list(csv.DictReader(review_file))
-    assert [list(table_row) for table_row in after] == [
+        earlier_bytes, reviewed_rows = list(csv.DictReader(file)), list(csv.DictReader(review_file))
+    assert [list(table_row) for table_row in reviewed_rows] == [
         list(table_row) for table_row in earlier_bytes
     ]
     marks = ("Approve", "Reject")
-    for was, now in zip(earlier_bytes, after, strict=True):
+    for was, now in zip(earlier_bytes, reviewed_rows, strict=True):
         plain_cells = {
             column_name: cell_text.removeprefix("'") for column_name, cell_text in now.items()
         }
         assert {**was, **dict.fromkeys(marks)} == {**plain_cells, **dict.fromkeys(marks)}
         assert not any(cell_text.startswith("=") for cell_text in now.values())
-    for table_row in after:
+    for table_row in reviewed_rows:
         assert not table_row["Reject"].endswith(("?.", ".."))
     by_worker = {
         table_row["AssignmentId"]: (table_row["Approve"], table_row["Reject"])
-        for table_row in after
+        for table_row in reviewed_rows
     }
     # one is decided already; one is refused here, for a person to decide
     assert [by_worker[worker_id] for worker_id in ("Ahit1W0", "broken")] == [("", "")] * 2

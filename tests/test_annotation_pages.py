@@ -167,10 +167,10 @@ def test_the_page_never_takes_text_for_markup() -> None:
 def test_the_least_of_a_figure(place: tuple[str, ...], least: int) -> None:
     for answer_value in (least, least - 1):
         layout_settings = LAYOUT.model_dump(exclude_defaults=True) | {"rejects": {}}
-        inside = layout_settings
+        inner_settings = layout_settings
         for layout_name in place[:-1]:
-            inside = inside.setdefault(layout_name, {})
-        inside[place[-1]] = answer_value
+            inner_settings = inner_settings.setdefault(layout_name, {})
+        inner_settings[place[-1]] = answer_value
         if answer_value == least:
             Layout.model_validate(layout_settings)
         else:

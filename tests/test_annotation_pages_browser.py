@@ -100,8 +100,8 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
     browser.js("arguments[0].focus()", browser.one("textarea"))
     browser.insert(HOSTILE)
     browser.press("Submit")
-    whole = HOSTILE.replace("\n", " ")
-    starts = {word: whole.index(word) for word in [*command_words, "family"]}
+    one_line = HOSTILE.replace("\n", " ")
+    starts = {word: one_line.index(word) for word in [*command_words, "family"]}
     marks = [
         {"start": word_start, "end": word_start + len(word), "text": word}
         for word, word_start in starts.items()
@@ -112,7 +112,7 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
         "some": ["a"],
         "marks": marks[:3],
         "part": {**marks[3], "paragraph": 1},
-        "note": whole,
+        "note": one_line,
     }
     assert (browser.messages(), browser.requests()) == ([], [])
 
@@ -162,9 +162,9 @@ def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser
     address = f"{browser.write(shown_text)}?workerId="
 
     def fill(*texts: str) -> None:
-        for area, new in zip(browser.all("textarea"), texts, strict=True):
+        for area, new_text in zip(browser.all("textarea"), texts, strict=True):
             area.send_keys(Keys.CONTROL, "a")
-            area.send_keys(new or Keys.DELETE)
+            area.send_keys(new_text or Keys.DELETE)
 
     def filled(worker_id: str = "") -> list[str]:
         if worker_id:
@@ -322,8 +322,8 @@ def test_a_submission_is_posted_and_kept_where_that_fails(browser: Browser, take
     assert browser.text("#code") == "DONE"
     assert browser.one("#end a").get_attribute("href") == link
     assert [file_path for file_path, _ in taker.posted] == ["/busy", "/busy"]
-    sent = json.loads(taker.posted[1][1])
-    assert (sent["batch"], sent["worker"]) == (hit_batch, "W")
+    sent_submission = json.loads(taker.posted[1][1])
+    assert (sent_submission["batch"], sent_submission["worker"]) == (hit_batch, "W")
     assert set(browser.requests()) == {post}
 
 
@@ -377,8 +377,10 @@ def test_an_item_can_be_called_broken_on_every_layout(browser: Browser, layout_n
     assert given_answers == {"broken": ["unreadable"], "comment": MARKUP}
     assert answer_problems(layout, FIELDS[layout_name], given_answers) == []
     other_answer = next(answer for answer in layout.answers if answer not in ("broken", "comment"))
-    wrong = answer_problems(layout, FIELDS[layout_name], {**given_answers, other_answer: "x"})
-    assert wrong and "is not asked here" in wrong[0]
+    wrong_answers = answer_problems(
+        layout, FIELDS[layout_name], {**given_answers, other_answer: "x"}
+    )
+    assert wrong_answers and "is not asked here" in wrong_answers[0]
 
 
 @pytest.mark.parametrize(("given_day", "said"), CASES["dates"])
@@ -472,18 +474,18 @@ def _work(browser: Browser, address: str) -> None:
 
 def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> None:
     end = "https://example.org/done?cc=42"
-    how = Delivery(post=taker.address, code="CODE-42", complete=end)
-    hit_batch = batch_of(tmp_path, delivery=how)
+    delivery_options = Delivery(post=taker.address, code="CODE-42", complete=end)
+    hit_batch = batch_of(tmp_path, delivery=delivery_options)
     with served(hit_batch.folder / "static") as pages:
         _work(browser, f"{pages.address}/task.html?hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
         assert browser.text("#code") == "CODE-42"
         assert browser.js("return document.querySelector('#end a').href") == end
     ((_, body),) = taker.posted
     posted_submission = json.loads(body)
-    told = [
+    told_lines = [
         posted_submission[layout_name] for layout_name in ("batch", "hit", "worker", "assignment")
     ]
-    assert told == [hit_batch.id, hit_batch.hits[1].id, "5f0worker", "s1"]
+    assert told_lines == [hit_batch.id, hit_batch.hits[1].id, "5f0worker", "s1"]
     assert set(column_of(posted_submission["answers"].values(), "note")) == {NOTE}
     assert take(tmp_path, hand_in(tmp_path, [posted_submission])).new == 1
     assert refusals(tmp_path) == []
@@ -536,7 +538,7 @@ def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, hit_b
 
 def test_the_page_finds_the_same_problems(browser: Browser, tmp_path: Path) -> None:
     browser.size("wide")
-    wrong, seen = [], 0
+    wrong_cases, seen_count = [], 0
     for first in range(0, len(CHECKS), 4):  # few answers on a page: each follows every key
         checks = CHECKS[first : first + 4]
         cases = [test_case for test_case in TEXTS if test_case["check"] in checks]
@@ -545,14 +547,18 @@ def test_the_page_finds_the_same_problems(browser: Browser, tmp_path: Path) -> N
             [checks.index(test_case["check"]), test_case["text"], test_case is cases[-1]]
             for test_case in cases
         ]
-        for test_case, (refused, says, invalid) in zip(
+        for test_case, (refused_answers, says, invalid) in zip(
             cases, browser.ask("typed", plan), strict=True
         ):
-            seen += 1
+            seen_count += 1
             expected_value = bool(test_case["problem"] and test_case["text"].strip())
-            is_named = not refused or test_case["problem"] in says
-            if refused != expected_value or (invalid == "true") != refused or not is_named:
-                wrong.append((test_case, says))
+            is_named = not refused_answers or test_case["problem"] in says
+            if (
+                refused_answers != expected_value
+                or (invalid == "true") != refused_answers
+                or not is_named
+            ):
+                wrong_cases.append((test_case, says))
         assert browser.messages() == []
-    assert wrong == []
-    assert seen == len(TEXTS)
+    assert wrong_cases == []
+    assert seen_count == len(TEXTS)

@@ -253,13 +253,13 @@ def test_marked_text() -> None:
     agreed = measure_agreement(asked_layout, found_judgments, items(found_judgments))
     only = agreed.answers["x"]
     # of the characters u marks 10, v 9, both 5: 9 differ. n = 2 * length, 19 are in.
-    number, inside = 2 * len(TEXT), 19
+    number, marked_characters = 2 * len(TEXT), 19
     expected_value = 1 - (2 * 9 / number) / (
-        2 * inside * (number - inside) / (number * (number - 1))
+        2 * marked_characters * (number - marked_characters) / (number * (number - 1))
     )
     assert only["alpha"] == pytest.approx(expected_value)
     assert only["percent"] == 0.0  # 2007 meets nothing of the other
-    chance = 2 * inside * (number - inside) / (number * (number - 1))
+    chance = 2 * marked_characters * (number - marked_characters) / (number * (number - 1))
     assert agreed.alphas["u"] == pytest.approx(1 - 9 / len(TEXT) / chance)
     assert (only["low"], only["high"]) == (None, None)
 

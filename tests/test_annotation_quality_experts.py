@@ -146,7 +146,7 @@ def test_late_results_leave_accepted_what_was(
 
 
 def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
-    sent = {
+    sent_judgments = {
         "known": [
             judged("w", "?k", hit="hk", verdict="b"),
             judged("w", "r9", hit="hk", verdict="a"),
@@ -159,7 +159,12 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
     }
     found_judgments = [
         *EARLY,
-        *(judgment for name, judgments in sent.items() if name != "work" for judgment in judgments),
+        *(
+            judgment
+            for name, judgments in sent_judgments.items()
+            if name != "work"
+            for judgment in judgments
+        ),
     ]
     shown_items = items(found_judgments, k={"verdict": "a"}, l={"verdict": "a"})
 
@@ -181,7 +186,7 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
                 parts,
                 rejection,
             )
-            for name, judgments in sent.items()
+            for name, judgments in sent_judgments.items()
         }
 
     earlier_bytes = tell({})
@@ -193,23 +198,29 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
     assert str(earlier_bytes["two"]).startswith("This HIT holds 2 items whose answers are known")
     lenient = tell({}, Rejection(failures=2, long_failures=2))
     assert (lenient["known"], bool(lenient["two"])) == ("", True)
-    assert tell({}, Rejection(checks=("nonsense",), experts=False)) == dict.fromkeys(sent, "")
+    assert tell({}, Rejection(checks=("nonsense",), experts=False)) == dict.fromkeys(
+        sent_judgments, ""
+    )
     (grown,) = worker_batches(SAMPLED, PART)
-    right = {judgment.id: True for judgment in grown.sampled} | {sent["quick"][0].id: True}
-    good_submission = tell(right)
+    right_verdicts = {judgment.id: True for judgment in grown.sampled} | {
+        sent_judgments["quick"][0].id: True
+    }
+    good_submission = tell(right_verdicts)
     assert [good_submission[name] for name in ("work", "quick", "again")] == [""] * 3
-    bad = tell(right | {next(iter(grown.sampled)).id: False})
-    assert "checked 2 of your 30 items" in str(bad["work"]) and "found 1 not" in str(bad["work"])
+    bad_reasons = tell(right_verdicts | {next(iter(grown.sampled)).id: False})
+    assert "checked 2 of your 30 items" in str(bad_reasons["work"]) and "found 1 not" in str(
+        bad_reasons["work"]
+    )
     passed = tell(_said(True, True), accepted=frozenset(ids_of(EARLY)))
     assert (passed["work"], passed["late"]) == ("", None)
 
 
 @pytest.mark.parametrize(("judgments", "max_error", "size"), CASES["needed"])
 def test_how_many_checks_exclude_an_error(judgments: int, max_error: float, size: int) -> None:
-    wrong = ceil(judgments * max_error)
+    wrong_judgments = ceil(judgments * max_error)
     assert sample_size(judgments, max_error) == size
-    assert hypergeom.pmf(0, judgments, wrong, size) <= 0.05
-    assert size == 1 or hypergeom.pmf(0, judgments, wrong, size - 1) > 0.05
+    assert hypergeom.pmf(0, judgments, wrong_judgments, size) <= 0.05
+    assert size == 1 or hypergeom.pmf(0, judgments, wrong_judgments, size - 1) > 0.05
 
 
 @pytest.mark.parametrize(("wrong", "checked", "bound"), CASES["bounds"])
@@ -239,10 +250,10 @@ def test_one_worker_or_many(workers: int, table_rows: int, checks: int) -> None:
     ]
     parts = worker_batches(asked_layout, found_judgments)
     assert sum(len(judgment.sampled) for judgment in parts) == checks
-    right = {judgment.id: True for part in parts for judgment in part.sampled}
+    right_verdicts = {judgment.id: True for part in parts for judgment in part.sampled}
     flagged_judgments, gold_rows = settle_rows(
-        asked_layout, found_judgments, items(found_judgments), verdicts=right
+        asked_layout, found_judgments, items(found_judgments), verdicts=right_verdicts
     )
     assert {judgment.decision for judgment in gold_rows} == {"accepted"}
-    share = checked_share(worker_batches(asked_layout, flagged_judgments, right))
+    share = checked_share(worker_batches(asked_layout, flagged_judgments, right_verdicts))
     assert share.wrong == 0 and share.bound is not None and share.bound < 0.11

@@ -92,12 +92,12 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     expert_batches = make_expert_batches(_expert_order(tmp_path, layout))
     ((folder, manifest),) = expert_batches
     assert (folder.name, manifest.counts["items"], manifest.dataset) == ("0002", 4, "rows.jsonl")
-    sent = {
+    sent_answers = {
         batch_item.id for batch_hit in read_batch(hit_batch).hits for batch_item in batch_hit.items
     }
     assert {
         hit_item.id for batch_hit in read_batch(folder).hits for hit_item in batch_hit.items
-    } < sent
+    } < sent_answers
 
     checked = work(
         folder,
@@ -128,8 +128,8 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     kept_ids = (tmp_path / "judgments" / "experts.txt").read_text("utf-8")
     assert "boss" not in kept_ids and len(kept_ids.split()) >= 1
 
-    again = take(tmp_path, results_path, checked)  # nothing new, the expert is still one
-    assert (again.new, again.further, _gold(tmp_path, "quick")) == (0, 0, gold)
+    second_report = take(tmp_path, results_path, checked)  # nothing new, the expert is still one
+    assert (second_report.new, second_report.further, _gold(tmp_path, "quick")) == (0, 0, gold)
     with pytest.raises(UserError, match="nothing for an expert"):
         make_expert_batches(_expert_order(tmp_path, layout))
 
@@ -255,8 +255,8 @@ def test_the_figures_of_a_report(tmp_path: Path) -> None:
         item_answers["verdict"] = "no"  # v fails the known item of the second HIT, too
     take(tmp_path, hand_in(tmp_path, submissions))
     folder = tmp_path / "judgments/quick"
-    written = (folder / "report.json").read_bytes()
-    report_figures = json.loads(written)
+    written_bytes = (folder / "report.json").read_bytes()
+    report_figures = json.loads(written_bytes)
     assert report_figures["days"] == ["2026-11-03", "2026-11-05"]
     assert (report_figures["workers"], report_figures["experts"], report_figures["judgments"]) == (
         2,
@@ -290,7 +290,7 @@ def test_the_figures_of_a_report(tmp_path: Path) -> None:
     )
     assert instructions.rows[0]["instructions"] == "Read it."
     take(tmp_path)  # settled anew: the days stay
-    assert (folder / "report.json").read_bytes() == written
+    assert (folder / "report.json").read_bytes() == written_bytes
     assert people_statistics([tmp_path / "gold.parquet"]) == ()
 
 
@@ -337,8 +337,8 @@ def test_a_batch_keeps_its_own_pay_and_choices(
         for submitted in (submission(second, worker_id) for worker_id in "uv")
     ]
     import_report = take(tmp_path, hand_in(tmp_path, changed_submissions, "two.jsonl"))
-    after = _gold(tmp_path, "quick")
-    assert {table_row: after[table_row] for table_row in earlier_bytes} == earlier_bytes
+    gold_after = _gold(tmp_path, "quick")
+    assert {table_row: gold_after[table_row] for table_row in earlier_bytes} == earlier_bytes
     assert (
         import_report.decisions["quick"]["accepted"]
         == list(earlier_bytes.values()).count("accepted") + 3

@@ -149,8 +149,8 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
                     assert (http_status, reply["code"], reply["more"]) == (200, "C0DE-7", True)
                 assert call(server.address, "health")[1]["received"] >= worker_number
                 # "Thank you", loaded again
-                again = call(server.address, "hit", me(worker_id))[1]
-                assert again == {"done": {"how": "sent", "code": "C0DE-7", "more": True}}
+                second_reply = call(server.address, "hit", me(worker_id))[1]
+                assert second_reply == {"done": {"how": "sent", "code": "C0DE-7", "more": True}}
         other_code = call(server.address, "hit", me("ada", hit="2"))[1]["done"]["code"]
         no_more = call(server.address, "hit", me("ada", next=True))[1]["done"]
         assert (other_code, no_more["code"], no_more["more"]) == ("C0DE-7", "C0DE-7", False)
@@ -223,17 +223,17 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
         200: [me("x" * 200, "y" * 200)],
         400: [b'{"a": NaN}', b"[]", {}, me("x" * 201), me("x", "y" * 201), {"worker": ["a"]}],
     }
-    wrong = [
+    wrong_requests = [
         (body, "submissions", http_status)
         for http_status, bodies in posts.items()
         for body in bodies
     ]
-    wrong += [
+    wrong_requests += [
         (body, "hit", http_status) for http_status, bodies in visits.items() for body in bodies
     ]
-    wrong += [(None, file_path, 404) for file_path in ("items.jsonl", "..%2fprivate.json")]
+    wrong_requests += [(None, file_path, 404) for file_path in ("items.jsonl", "..%2fprivate.json")]
     with serving(hit_batch.folder, results_folder, "--code", "C0DE") as server:
-        for posted_body, file_path, http_status in wrong:
+        for posted_body, file_path, http_status in wrong_requests:
             found_status, reply = call(server.address, file_path, posted_body)
             assert (file_path, found_status) == (file_path, http_status)
             assert "C0DE" not in str(reply)
@@ -327,8 +327,8 @@ def test_only_who_has_a_hit_may_search(tmp_path: Path) -> None:
 
 def test_a_batch_of_pages_has_one_server_at_a_time(tmp_path: Path) -> None:
     hit_batch, other_batch = batch_of(tmp_path), batch_of(tmp_path, platform="mturk")
-    refused = pytest.raises(UserError, match="it is served already")
-    with at_desk(hit_batch, tmp_path), refused, at_desk(hit_batch, tmp_path):
+    refused_start = pytest.raises(UserError, match="it is served already")
+    with at_desk(hit_batch, tmp_path), refused_start, at_desk(hit_batch, tmp_path):
         pass
     with pytest.raises(UserError, match="a batch for mturk"), at_desk(other_batch, tmp_path):
         pass

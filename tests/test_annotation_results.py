@@ -110,13 +110,13 @@ def test_a_worker_who_answers_twice(tmp_path: Path) -> None:
         if not judgment_row["counted"]
     ] == [True] * 8
     earlier_bytes = tables(tmp_path)
-    for again in (
+    for second_answer in (
         [third],
         [second_batch, third],
         [first_batch],
         [third, second_batch, first_batch],
     ):
-        take(tmp_path, hand_in(tmp_path, again, "again.jsonl"))
+        take(tmp_path, hand_in(tmp_path, second_answer, "again.jsonl"))
         assert tables(tmp_path) == earlier_bytes
 
 
@@ -126,12 +126,12 @@ CASES = read_table("annotation_results")
 def edit(edited: dict[str, Any], place: str, answer_value: Any) -> None:
     """Put a value in place of something in a submission, as the table has it."""
     *outer, layout_name = place.split("/")
-    inside = reduce(getitem, outer, edited)
+    edited_part = reduce(getitem, outer, edited)
     if answer_value == "-":
-        del inside[layout_name]
+        del edited_part[layout_name]
     else:
-        inside[layout_name] = (
-            inside[layout_name][:-1] + "x" if answer_value == "…x" else answer_value
+        edited_part[layout_name] = (
+            edited_part[layout_name][:-1] + "x" if answer_value == "…x" else answer_value
         )
 
 

@@ -62,11 +62,13 @@ def test_what_workers_say_arrives(
     works = work(hit_batch, layout)
     results = export(works, hit_batch, layout, tmp_path / "results")
     report = take(tmp_path, results)
-    whole = platform != "label_studio"
-    size = 1 if whole else len(hit_batch.hits[0].items)  # every item is taken by itself, or a HIT
+    whole_submission = platform != "label_studio"
+    size = (
+        1 if whole_submission else len(hit_batch.hits[0].items)
+    )  # every item is taken by itself, or a HIT
     assert report.refused == {}
     assert (report.taken, report.new) == (len(works) * size, (len(works) - 1) * size)
-    assert report.further == size if whole else report.further + report.known == size
+    assert report.further == size if whole_submission else report.further + report.known == size
     table_rows = pq.read_table(out / name / "judgments.parquet").to_pylist()
     expected_answers = told(works, platform)
     got: dict[tuple[str, str, str], list[Any]] = {}
@@ -76,7 +78,7 @@ def test_what_workers_say_arrives(
         got.setdefault(key, []).append(json.loads(row["answers"]))
     for answers in (*expected_answers.values(), *got.values()):
         answers.sort(key=lambda item_answers: json.dumps(item_answers, sort_keys=True))
-        if not whole:  # who says the same of an item again says it once
+        if not whole_submission:  # who says the same of an item again says it once
             answers[:] = [
                 item_answers
                 for answer_number, item_answers in enumerate(answers)
@@ -85,6 +87,6 @@ def test_what_workers_say_arrives(
     assert got == expected_answers
     assert set(column_of(table_rows, "seconds")) >= {0.4, 41.5}
     earlier_bytes = (out / name / "judgments.parquet").read_bytes()
-    again = take(tmp_path, results)
-    assert (again.new, again.known) == (0, len(works) * size)
+    second_report = take(tmp_path, results)
+    assert (second_report.new, second_report.known) == (0, len(works) * size)
     assert (out / name / "judgments.parquet").read_bytes() == earlier_bytes

@@ -26,7 +26,10 @@ def test_what_is_public_is_listed_and_documented() -> None:
 
 def test_a_release_has_typed_rows(release: DatasetRelease) -> None:
     assert (release.dataset, release.version, release.problems()) == ("sample", "1.0.0", [])
-    assert {n: (c.asks, dict(c.splits)) for n, c in release.configs.items()} == {
+    assert {
+        config_name: (release_config.asks, dict(release_config.splits))
+        for config_name, release_config in release.configs.items()
+    } == {
         "unchanged": (True, {"2021Q3": 5, "2021Q4": 5}),
         "updated": (True, {"2021Q3": 1, "2021Q4": 0}),
         "segments": (False, {"all_time": 4}),
@@ -38,7 +41,7 @@ def test_a_release_has_typed_rows(release: DatasetRelease) -> None:
     assert (row.id, row.config, row.split) == ("0007-2021Q3", "updated", "2021Q3")
     assert (row.targets, row.context) == (("Club 7", "C7", "the club"), None)
     assert (row.prompt, row.values["sitelinks"]) == (cloze(7).prompt, 7)
-    assert [one.targets for one in release.configs["new"].rows()] == [()]
+    assert [release_row.targets for release_row in release.configs["new"].rows()] == [()]
     assert len(list(release.configs["unchanged"].rows("2021Q4"))) == 5
     assert len(list(release.rows())) == 12
     assert next(release.configs["segments"].records())["subject"] == "Q1"
@@ -59,15 +62,15 @@ def test_what_a_config_refuses(release: DatasetRelease) -> None:
 
 def test_predictions_are_scored(release: DatasetRelease, tmp_path: Path) -> None:
     options: dict[str, Any] = {"out": tmp_path / "scores", "say": lambda line: None}
-    known = {row.id: "Club 0" for row in release.configs["unchanged"].rows()}
-    found = score(release, known, configs=["unchanged"], **options)
-    assert found.mean("exact_match") == found.mean("exact_match", "unchanged") == 0.2
-    assert found.folder == tmp_path / "scores"
-    assert {mean.n for mean in found.table if mean.split == "2021Q3"} == {5}
+    known_answers = {row.id: "Club 0" for row in release.configs["unchanged"].rows()}
+    found_scores = score(release, known_answers, configs=["unchanged"], **options)
+    assert found_scores.mean("exact_match") == found_scores.mean("exact_match", "unchanged") == 0.2
+    assert found_scores.folder == tmp_path / "scores"
+    assert {mean.n for mean in found_scores.table if mean.split == "2021Q3"} == {5}
     with pytest.raises(UserError, match=r"no 'bleu' of unchanged\s+there are exact_match, f1"):
-        found.mean("bleu", "unchanged")
-    known |= {row.id: "Club 7" for row in release.configs["updated"].rows()}
-    both = score(release.folder, known, configs=["unchanged", "updated"], **options)
+        found_scores.mean("bleu", "unchanged")
+    known_answers |= {row.id: "Club 7" for row in release.configs["updated"].rows()}
+    both = score(release.folder, known_answers, configs=["unchanged", "updated"], **options)
     assert both.mean("exact_match") == pytest.approx(3 / 11, abs=1e-4)
     assert both.mean("exact_match", "updated") == 1
     with pytest.raises(UserError, match="no prediction for 4 rows of splits"):

@@ -83,7 +83,7 @@ def test_what_a_model_wrote(
     pairs_result = parse_pairs(written_text, load_prompts(None))
     assert pairs_result.reason == drop_reason
     if pairs_result.text is not None:
-        assert [read.question for read in read_pairs(pairs_result.text)] == question_texts
+        assert [read_pair.question for read_pair in read_pairs(pairs_result.text)] == question_texts
 
 
 @pytest.mark.parametrize(("written_text", "expected_verdict"), CASES["verdicts"])

@@ -68,10 +68,12 @@ def offers_of(
     """Subject -> object -> kind and place."""
     with engine("duckdb", folder / "scratch") as eng:
         tables = ((Cloze, clozes), (rows.Segment, [*map(segment, held)]), (rows.Gap, gaps))
-        read, timelines, doubts = (
+        read_choices, timelines, doubts = (
             eng.read(write_table(folder, row, items), row) for row, items in tables
         )
-        candidates = offered(asked_days(read, "quarter", when_counted), timelines, doubts, 7)
+        candidates = offered(
+            asked_days(read_choices, "quarter", when_counted), timelines, doubts, 7
+        )
         subjects = {cloze_row.id: cloze_row.subject for cloze_row in clozes}
         offers_by_subject: dict[str, dict[str, tuple[int, int]]] = {
             cloze_row.subject: {} for cloze_row in clozes
@@ -131,9 +133,10 @@ def test_at_the_end_of_a_period_what_ended_in_it_is_offered(tmp_path: Path) -> N
 def test_what_may_have_held_is_not_offered(tmp_path: Path, held: Held, offers: bool) -> None:
     offers_by_subject = offers_of(tmp_path, [asking_row("Q1", "2019Q2", "Q12")], [*HISTORY, held])
     assert ("Q15" in offers_by_subject["Q1"]) is offers
-    again = ("Q1", "P6", "Q15", "2019-05-01", "2019-05-02")  # another segment does hold
+    later_segment = ("Q1", "P6", "Q15", "2019-05-01", "2019-05-02")  # another segment does hold
     assert (
-        "Q15" not in offers_of(tmp_path, [asking_row("Q1", "2019Q2", "Q12")], [held, again])["Q1"]
+        "Q15"
+        not in offers_of(tmp_path, [asking_row("Q1", "2019Q2", "Q12")], [held, later_segment])["Q1"]
     )
 
 
@@ -217,7 +220,7 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
     assert check(release)["choices"] > 10_000
     choice_rows = pq.read_table(release / "data/choices").to_pylist()
     timelines = pq.read_table(release / "data" / "timelines" / "full.parquet").to_pylist()
-    stated = {
+    stated_objects = {
         (segment_row["subject"], segment_row["relation"], segment_row["object"])
         for segment_row in timelines
     }
@@ -232,7 +235,7 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
             choice for choice in choice_row["choices"] if normalize_or_keep(choice) in accepted
         ] == [right_choice]
         for item, kind in zip(choice_row["choice_ids"], choice_row["choice_kinds"], strict=True):
-            is_stated = (choice_row["subject"], choice_row["relation"], item) in stated
+            is_stated = (choice_row["subject"], choice_row["relation"], item) in stated_objects
             assert is_stated == (kind in ("answer", "stale", "other_time"))
     updated_rows = [
         choice_row

@@ -35,8 +35,10 @@ class FailsOnce:
     def __call__(self, prompt: str) -> str | None:
         self.calls += 1
         statement = prompt.split("Statement: ")[-1].split("\n")[0]
-        said = {cloze_case["cloze"]: str(cloze_case["predicted"]) for cloze_case in CLOZES.values()}
-        return None if self.calls == 4 else said.get(statement, "nothing")
+        known_predictions = {
+            cloze_case["cloze"]: str(cloze_case["predicted"]) for cloze_case in CLOZES.values()
+        }
+        return None if self.calls == 4 else known_predictions.get(statement, "nothing")
 
 
 ANSWERS = FailsOnce()
@@ -104,8 +106,8 @@ def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> 
         clozes_by_answer["Atlético Madrid"]["prediction"] is None
     )  # it said that it does not know
     assert set(column_of(clozes_by_answer.values(), "predictor")) == {"openai:m"}
-    bad = "answer_in_cloze answer_not_in_article damaged_gold no_article not_one_blank open"
-    assert dropped(folder) == {"ckl-clozes": bad.split()}
+    bad_reasons = "answer_in_cloze answer_not_in_article damaged_gold no_article not_one_blank open"
+    assert dropped(folder) == {"ckl-clozes": bad_reasons.split()}
     assert ANSWERS.calls == len(CLOZES) + 1  # one failed, and nothing was asked twice
 
 
@@ -119,7 +121,7 @@ UPDATED = [
 
 
 def test_updated_and_new(walk: Walk) -> None:
-    updated, new = walk.release("updated-lama"), walk.release("new-lama")
+    updated, new_release = walk.release("updated-lama"), walk.release("new-lama")
 
     def said(place: dict[str, Any], old: bool) -> str:
         (article,) = read_articles(str(walk.news), [place["article"]])
@@ -136,16 +138,16 @@ def test_updated_and_new(walk: Walk) -> None:
         ]
         updated_rows.append((*cells, said(lama_row["old_evidence"], old=True)))
     assert sorted(updated_rows) == UPDATED
-    (row,) = rows(new.folder)
+    (row,) = rows(new_release.folder)
     assert row["query"] == "_X_ resigned as chief executive of Wirecard in June 2020."
     assert [row[column] for column in ("answer", "grounds", "prediction")] == [
         *("Markus Braun", "not_found", "Tim Cook")
     ]
     assert "old_answer" not in row
-    assert (check(updated.folder), check(new.folder)) == ({"all": 2}, {"all": 1})
+    assert (check(updated.folder), check(new_release.folder)) == ({"all": 2}, {"all": 1})
     decided = ["known_answer", "known_prediction", "not_judged"]
     assert dropped(updated.folder)["ckl-decide"] == sorted([*decided, "new"])
-    assert dropped(new.folder)["ckl-decide"] == sorted([*decided, "updated", "updated"])
+    assert dropped(new_release.folder)["ckl-decide"] == sorted([*decided, "updated", "updated"])
 
 
 @pytest.mark.slow
@@ -186,11 +188,11 @@ def test_without_a_model_the_step_is_skipped_and_says_so(other_walk: Walk) -> No
 
 def test_a_further_judgment_is_a_new_version_with_just_its_row(walk: Walk, tmp_path: Path) -> None:
     other_walk = Walk(tmp_path)
-    said = {
+    expert_answers = {
         layout: [Gold(**row) for row in rows(walk.folder / "judgments" / layout, "gold.parquet")]
         for layout in ("ckl_question", "ckl_expert")
     }
-    for layout, gold_rows in said.items():
+    for layout, gold_rows in expert_answers.items():
         other_walk.judge(layout, gold_rows)
     first = other_walk.release("new-lama")
     (juventus,) = [
@@ -198,7 +200,7 @@ def test_a_further_judgment_is_a_new_version_with_just_its_row(walk: Walk, tmp_p
     ]
     answers = {"statement": juventus.fields["cloze"], "supported": "no", "found": "no"}
     further = gold("ckl_expert", juventus, {"settled": "yes", **answers}, judgments=2)
-    other_walk.judge("ckl_expert", [*said["ckl_expert"], further])
+    other_walk.judge("ckl_expert", [*expert_answers["ckl_expert"], further])
     second = other_walk.release("new-lama")
     assert (first.version, second.version, second.level) == ("1.0.0", "1.1.0", "minor")
     summary = compare(first.folder, second.folder, tmp_path / "diff.parquet").summary()

@@ -44,20 +44,20 @@ def choices(items: Sequence[Item]) -> list[Gold]:
                     for statement in map(str, sentences[1:])
                     if word in statement and other_word in statement
                 )
-                alone = dated(text, str(item.fields["article_day"]))
+                dated_text = dated(text, str(item.fields["article_day"]))
                 printed_text = {
                     "newness": "general",
                     "sentence": text,
                     "word": word,
-                    "alone": alone,
+                    "alone": dated_text,
                 }
                 gold_rows.append(gold(layout, item, valid(layout, item, printed_text)))
-        for start, bad in PEOPLE["bad_words"].items():
+        for start, bad_word in PEOPLE["bad_words"].items():
             if head.startswith(start):
-                decision: Decision = bad.get("decision", "accepted")
+                decision: Decision = bad_word.get("decision", "accepted")
                 texts = {
                     answer_name: text
-                    for answer_name, text in bad.items()
+                    for answer_name, text in bad_word.items()
                     if answer_name != "decision"
                 }
                 printed_text = {
@@ -76,17 +76,17 @@ def asked(items: Sequence[Item]) -> list[Gold]:
     gold_rows = []
     for item in items:
         cloze = str(item.fields["cloze"])
-        chosen = next(
+        chosen_question = next(
             printed_text for word, printed_text in PEOPLE["answers"].items() if word in cloze
         )
         rest = cloze.replace("[BLANK]", "").strip(" .")
         questions = [f"who {rest}?", f"what {rest}?"]
-        for question, answer in zip(questions, chosen, strict=True):
+        for question, answer in zip(questions, chosen_question, strict=True):
             valid(layout, item, {"question": question, "answer": answer})
-        agree = len({normalize_or_keep(part) for part in chosen}) == 1
+        agree = len({normalize_or_keep(part) for part in chosen_question}) == 1
         printed_text: dict[str, Any] = {
             "question": questions,
-            "answer": chosen[0] if agree else chosen,
+            "answer": chosen_question[0] if agree else chosen_question,
         }
         decision: Decision = "accepted" if agree else "disputed"
         gold_rows.append(
@@ -113,8 +113,10 @@ def test_without_models_to_the_release(walk: Walk) -> None:
     assert by <= {("annotator",), (None,)} and ("annotator",) in by
     assert {"  decontextualisation: skipped (the recipe names no backend for it)"} <= {*walk.said}
     assert {"  back-translation: skipped (the recipe names no backend for it)"} <= {*walk.said}
-    bad = "contradictory missing_sentence no_article no_sentence not_general not_new word_lost"
-    assert dropped(release.folder) == {"new-lama-easy-clozes": bad.split()}
+    bad_reasons = (
+        "contradictory missing_sentence no_article no_sentence not_general not_new word_lost"
+    )
+    assert dropped(release.folder) == {"new-lama-easy-clozes": bad_reasons.split()}
     walk.judge("easy_question", asked(walk.items("easy_question")))
     final = walk.release("new-lama-easy")
     assert check(release.folder) == {"all": len(clozes)}

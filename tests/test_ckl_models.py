@@ -108,10 +108,10 @@ def test_local_models_write_and_are_not_asked_again(
     texts = continue_prompts(first, step, "predict", slots)
     assert texts[0] == texts[2]
     assert (first.misses, first.hits) == (2, 1)
-    again = open_model(step.backend, 3, tmp_path / "answers", offline=True)
-    assert continue_prompts(again, step, "predict", slots) == texts
+    offline_model = open_model(step.backend, 3, tmp_path / "answers", offline=True)
+    assert continue_prompts(offline_model, step, "predict", slots) == texts
     with pytest.raises(UserError, match="not in the cache"):
-        continue_prompts(again, step, "predict", [{"text": "new"}])
+        continue_prompts(offline_model, step, "predict", [{"text": "new"}])
 
 
 def test_of_t5s_gaps_the_first_counts(tmp_path: Path) -> None:

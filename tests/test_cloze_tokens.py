@@ -100,16 +100,16 @@ def test_kinds_and_layouts(
 
 
 def test_each_label_is_split_once() -> None:
-    seen: list[str] = []
+    seen_labels: list[str] = []
 
     def encode(texts: list[str]) -> list[list[int]]:
-        seen.extend(texts)
+        seen_labels.extend(texts)
         return [list(range(len(text.split()))) for text in texts]
 
     counter = TokenCounter(encode, None)
     assert counter.counts(["b b", "a", "b b"]) == [2, 1, 2]
     assert counter.counts(["a", "c c c"]) == [1, 3]
-    assert seen == ["is", "is a", "is b b", "is c c c"]
+    assert seen_labels == ["is", "is a", "is b b", "is c c c"]
     assert counter.counts([]) == []
 
 
@@ -117,11 +117,11 @@ def test_each_label_is_split_once() -> None:
 @given(st.lists(st.text(min_size=1), max_size=20))
 def test_a_label_counts_the_same_in_any_company(labels: list[str]) -> None:
     counter = load_tokenizer(str(SAMPLE / "tokenizer.json"))
-    alone = [
+    single_counts = [
         load_tokenizer(str(SAMPLE / "tokenizer.json")).counts([label])[0] for label in labels[:2]
     ]
     counts = counter.counts(labels)
-    assert counts[:2] == alone
+    assert counts[:2] == single_counts
     assert min(counts, default=1) >= 1
 
 
@@ -173,9 +173,9 @@ def both(token_count: int) -> tuple[str, str]:
     ],
 )
 def test_views(counts: list[int], max_tokens: int, expected: set[str]) -> None:
-    held = row_views(counts, max_tokens)
-    assert len(held) == len(set(held))
-    assert set(held) == {"multi_token", *expected}
+    row_view = row_views(counts, max_tokens)
+    assert len(row_view) == len(set(row_view))
+    assert set(row_view) == {"multi_token", *expected}
 
 
 def test_the_columns_of_a_row(sample: TokenCounter) -> None:

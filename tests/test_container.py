@@ -25,8 +25,8 @@ def test_what_is_installed_is_copied_and_nothing_that_names_people() -> None:
 
 
 def test_its_command_is_one_of_ours() -> None:
-    (found,) = re.findall(r"^ENTRYPOINT (.*)$", TEXT, re.M)
-    program, name, *words = json.loads(found)
+    (entry_point,) = re.findall(r"^ENTRYPOINT (.*)$", TEXT, re.M)
+    program, name, *words = json.loads(entry_point)
     command = get_command(app).commands[name]  # type: ignore[attr-defined]
     context = command.make_context(name, list(words), resilient_parsing=False)
     assert program == "factdrift"

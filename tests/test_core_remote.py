@@ -60,9 +60,9 @@ def test_addresses_among_paths() -> None:
     assert without_day([url]) == ([url.removesuffix("@2020-12-31")], "2020-12-31")
     assert words("https://host/a.gz?x='1'&y=2") == ["https://host/a.gz?x='1'&y=2"]
     assert words("s3://b/a.gz s3://b/c.gz") == ["s3://b/a.gz", "s3://b/c.gz"]
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as raised_error:
         gather({}, [f"https://me:{SECRET}@host/a.gz?sig={SECRET}"], strict=False)
-    assert SECRET not in str(told.value)
+    assert SECRET not in str(raised_error.value)
 
 
 @pytest.mark.parametrize(("faults", "asked"), CASES["files"])
@@ -73,8 +73,8 @@ def test_a_file_of_a_web_server(
     assert fetch([f"{served.url}/dump/a%201.json.gz"], tmp_path) == [DATA]
     assert names_of(tmp_path.rglob("*.gz")) == ["a 1.json.gz"]
     assert not list(tmp_path.rglob(".*.part"))
-    made = [line.replace(f" {LARGE}", "") for line in served.asked]
-    assert [line[: len(start)] for line, start in zip(made, asked, strict=True)] == asked
+    made_requests = [line.replace(f" {LARGE}", "") for line in served.asked]
+    assert [line[: len(start)] for line, start in zip(made_requests, asked, strict=True)] == asked
 
 
 @pytest.mark.parametrize(("drips", "tries"), [(2, 7), (9, 3)])
@@ -84,10 +84,10 @@ def test_what_drips_is_asked_for_again(
     """A byte now and then does not begin the policy anew."""
     served.faults[LARGE] = ["ok", *["drip"] * drips]
     policy = replace(QUICK, timeout=0.5, attempts=tries, least_bytes=1000)
-    given = [f"{served.url}/dump/a%201.json.gz"]
-    refused = pytest.raises(UserError, match=f"still too slow: (.|\\s)* after {tries} attempts")
-    with nullcontext() if drips < tries else refused:
-        assert fetch(given, tmp_path, policy=policy) == [DATA]
+    given_addresses = [f"{served.url}/dump/a%201.json.gz"]
+    too_slow = pytest.raises(UserError, match=f"still too slow: (.|\\s)* after {tries} attempts")
+    with nullcontext() if drips < tries else too_slow:
+        assert fetch(given_addresses, tmp_path, policy=policy) == [DATA]
 
 
 @pytest.mark.parametrize(("least", "done"), [(500, True), (501, False)])
@@ -109,8 +109,12 @@ def test_what_is_there_is_taken_up_while_it_is_the_same(
     assert len(served.asked) == 3  # one look the second time
     served.files[SMALL] = b"c" * 1000
     assert fetch([url], tmp_path) == [b"c" * 1000]
-    kept = "".join(str(p) + p.read_text("latin-1") for p in tmp_path.rglob("*") if p.is_file())
-    assert SECRET not in kept
+    kept_text = "".join(
+        str(kept_file) + kept_file.read_text("latin-1")
+        for kept_file in tmp_path.rglob("*")
+        if kept_file.is_file()
+    )
+    assert SECRET not in kept_text
     with pytest.raises(UserError, match="differ only"):
         fetch([f"{url}?v=1", f"{url}?v=2"], tmp_path)
 
@@ -146,10 +150,10 @@ def test_what_cannot_be_fetched_is_told_without_keys(
 ) -> None:
     served.faults[path] = faults
     url = path if path.startswith("http") else served.url + path
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as raised_error:
         fetch([f"{url.replace('://', f'://me:{SECRET}@')}?sig={SECRET}"], tmp_path)
-    assert expected in str(told.value)
-    assert SECRET not in str(told.value) + "".join(capfd.readouterr())
+    assert expected in str(raised_error.value)
+    assert SECRET not in str(raised_error.value) + "".join(capfd.readouterr())
     assert not list(tmp_path.rglob("*.gz"))
 
 
@@ -171,13 +175,13 @@ def test_a_release_of_inputs_elsewhere_is_that_of_the_files(
     )
     command = rebuild_command(path, recipe, options)
     assert command == f"factdrift release temporal-facts --dump {dump.name}"
-    kept = "".join(p.read_text("latin-1") for p in store.root.rglob("*.json"))
-    assert SECRET not in kept + json.dumps([str(f) for f in there["dump"].files])
+    kept_text = "".join(kept_file.read_text("latin-1") for kept_file in store.root.rglob("*.json"))
+    assert SECRET not in kept_text + json.dumps([str(f) for f in there["dump"].files])
     own = {"dump": recipe.inputs["dump"].model_copy(update={"path": url})}
     mine = recipe.model_copy(update={"inputs": own})
-    with pytest.raises(UserError, match="recipes are published") as told:
+    with pytest.raises(UserError, match="recipes are published") as raised_error:
         find_inputs(mine, tmp_path / "x.yaml", {}, None, store)
-    assert SECRET not in str(told.value)
+    assert SECRET not in str(raised_error.value)
 
 
 def test_protocols_of_fsspec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,6 +243,6 @@ class _NoCredentialsError(Exception):
 def test_what_packages_raise_is_tried_again_and_a_bug_is_not(
     raised: Exception, becomes: type[Exception]
 ) -> None:
-    with pytest.raises(becomes) as found, _errors("s3://bucket/a"):
+    with pytest.raises(becomes) as raised_error, _errors("s3://bucket/a"):
         raise raised
-    assert SECRET not in str(found.value)
+    assert SECRET not in str(raised_error.value)

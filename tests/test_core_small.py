@@ -34,8 +34,8 @@ def test_values_that_releases_depend_on(tmp_path: Path) -> None:
 
 def test_draws_are_even() -> None:
     shares = [hashing.seeded_fraction(7, "split", n) for n in range(4000)]
-    for s in shares:
-        assert 0 <= s < 1
+    for drawn_share in shares:
+        assert 0 <= drawn_share < 1
     streamed = [hashing.RandomStream(n).next_below(1 << 30) / (1 << 30) for n in range(4000)]
     for fractions in (shares, streamed):
         quarters = Counter(int(fraction * 4) for fraction in fractions)
@@ -47,13 +47,13 @@ def test_a_table_is_drawn_from_as_python_draws() -> None:
     table = ibis.memtable({"subject": ["Q2", "Q10"], "label": ["Jürgen", ""]})
     order = tables.seeded_order(7, table.subject, "example").name("order")
     row_id = tables.row_id_of(table.subject, "é").name("row_id")
-    named = tables.has_label(table.label).name("named")
-    found = table.select(order, row_id, named).to_pyarrow().to_pylist()
-    for subject, row in zip(["Q2", "Q10"], found, strict=True):
+    has_name = tables.has_label(table.label).name("named")
+    drawn_rows = table.select(order, row_id, has_name).to_pyarrow().to_pylist()
+    for subject, row in zip(["Q2", "Q10"], drawn_rows, strict=True):
         assert row["order"] == hashing.text_sha256(f"7\t{subject}\texample")
         assert int(row["order"][:16], 16) == hashing.seeded_hash(7, subject, "example")
         assert row["row_id"] == hashing.row_id(subject, "é")
-    assert column_of(found, "named") == [True, False]
+    assert column_of(drawn_rows, "named") == [True, False]
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -76,10 +76,10 @@ def test_a_changed_answer_is_removed_and_told(
     for key, text in answers.items():
         cache.keep(key, text)
     cache._db.close()
-    whole, told = path.read_bytes(), 0
+    whole_bytes, told_count = path.read_bytes(), 0
     for seed in range(60):
         random = Random(seed)
-        content = bytearray(whole)
+        content = bytearray(whole_bytes)
         if seed % 6 == 5:
             del content[random.randrange(1, len(content)) :]
         else:
@@ -88,19 +88,21 @@ def test_a_changed_answer_is_removed_and_told(
         capfd.readouterr()
         try:
             cache = AnswerCache(path)
-            found = {key: cache.get(key) for key in answers}
+            found_answers = {key: cache.get(key) for key in answers}
         except UserError as error:
             assert "cache cannot be opened" in str(error)
             assert not path.with_name("file.sqlite-wal").exists()
-            told += 1
+            told_count += 1
             continue
-        missing = [key for key, text in found.items() if text is None]
-        assert all(text in (None, answers[key]) for key, text in found.items())
+        missing = [key for key, text in found_answers.items() if text is None]
+        assert all(text in (None, answers[key]) for key, text in found_answers.items())
         assert not missing or "will be asked for again" in capfd.readouterr().err
-        told += bool(missing)
-        assert [cache.keep(key, answers[key]) for key in missing] == [answers[k] for k in missing]
+        told_count += bool(missing)
+        assert [cache.keep(key, answers[key]) for key in missing] == [
+            answers[missing_key] for missing_key in missing
+        ]
         cache._db.close()
-    assert told > 20
+    assert told_count > 20
 
 
 def test_a_cache_of_an_earlier_version_is_taken_as_it_is(tmp_path: Path) -> None:

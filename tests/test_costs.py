@@ -71,7 +71,9 @@ def test_the_projects_prices_have_a_day() -> None:
 
 def test_cheaper_models_are_of_the_same_family() -> None:
     price = PRICES.of("toy-1", "openai")
-    assert price is not None and [other.model for other in PRICES.cheaper(price)] == ["toy-0"]
+    assert price is not None and [
+        cheaper_model.model for cheaper_model in PRICES.cheaper(price)
+    ] == ["toy-0"]
     assert (money(None), money(0.01234), money(1234.5)) == (
         "unknown price",
         "0.0123 USD",
@@ -114,10 +116,10 @@ def test_the_budget_stops_calls_and_what_was_answered_stays(tmp_path: Path) -> N
         spent = model.cost()
         assert spent is not None and 0.8 <= spent <= 1.05
         with allowing(Terms(PRICES, budget=5.0)):
-            again = open_model(settings, 1, tmp_path)
-            assert again.earlier_costs["other"].tokens_read == model.usage.tokens_read
-            again.complete(texts)
-    assert model.usage.calls + again.usage.calls == 30, "none is asked twice"
+            second_model = open_model(settings, 1, tmp_path)
+            assert second_model.earlier_costs["other"].tokens_read == model.usage.tokens_read
+            second_model.complete(texts)
+    assert model.usage.calls + second_model.usage.calls == 30, "none is asked twice"
 
 
 def test_a_model_named_on_the_command_line_is_named_again_by_the_manifest() -> None:
@@ -174,9 +176,9 @@ class Newsroom:
         pairs = []
         for sentence in article.splitlines()[1:3]:
             names = re.findall(r"[A-Z]\w+(?: [A-Z]\w+)+", sentence)
-            others = re.findall(r"[a-z]{5,}", sentence)
+            other_words = re.findall(r"[a-z]{5,}", sentence)
             if names:
-                question = f"Who did the Reuters list of May 2013 name for {' '.join(others)}?"
+                question = f"Who did the Reuters list of May 2013 name for {' '.join(other_words)}?"
                 self.answers[question] = names[0]
                 pair = {"event": "a vote", "event_day": "", "sentence": sentence}
                 pair |= {"question": question, "answer": names[0], "answer_type": "entity"}
@@ -213,8 +215,8 @@ def test_a_killed_run_goes_on_and_the_estimate_is_near(tmp_path: Path) -> None:
     newsroom = Newsroom()
     with serve_json(newsroom.reply) as address:
         words = options(f"{address}/v1", tmp_path)
-        refused = run_cli(*words, "--limit", 20, ok=False)
-        assert "nobody is there to agree" in refused.stderr and not newsroom.prompts
+        refused_run = run_cli(*words, "--limit", 20, ok=False)
+        assert "nobody is there to agree" in refused_run.stderr and not newsroom.prompts
         # of other draws: in so few articles the two runs would else share some answers
         first_look = run_cli(*options(f"{address}/v1", tmp_path, 2), "--limit", 20, "--yes")
         assert "the whole recipe, " in first_look.stderr

@@ -28,12 +28,12 @@ def mlc() -> Any:
 def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Periods of every kind, splits without rows, and text that looks like markup."""
     odd = cloze(6, "updated", "2021Q4", subject_label='<b>"|`\n', answers=())
-    new = {
+    new_rows = {
         "2021Q3": [cloze(1, "new")],
         "2021M07": [cloze(number, "new", "2021M07") for number in (2, 1)],
         "2021": [cloze(3, "new", "2021", subject_label='<b>"`|\n')],
     }
-    rows = {**BASE, "deleted": {"2021Q3": []}, "odd": {"2021Q4": [odd]}, "new": new}
+    rows = {**BASE, "deleted": {"2021Q3": []}, "odd": {"2021Q4": [odd]}, "new": new_rows}
     return publish(tmp_path_factory.mktemp("croissant"), Sample(rows)).folder
 
 

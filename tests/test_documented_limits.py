@@ -97,8 +97,8 @@ def test_every_limit_of_the_documents_is_held_by_a_test() -> None:
         if _LIMIT.search(sentence) and not any(words in sentence for words in words_of_limits)
     ]
     assert unknown_sentences == [], "name the test of each limit in the table"
-    told = [*sentences, *_sentences("CHANGELOG.md")]
-    gone = [words for words in words_of_limits if not any(words in text for text in told)]
+    told_sentences = [*sentences, *_sentences("CHANGELOG.md")]
+    gone = [words for words in words_of_limits if not any(words in text for text in told_sentences)]
     assert gone == [], "no document states these any more"
 
 
@@ -203,8 +203,8 @@ def test_every_bound_of_an_option_is_held() -> None:
             for bound, step in ((option.min, -1), (option.max, 1)):
                 if bound is not None:
                     words = (command_name, option.opts[-1], bound + step)
-                    printed = run_cli(*words, ok=False)
-                    message = " ".join(printed.stderr.replace("│", " ").split())
+                    refused_run = run_cli(*words, ok=False)
+                    message = " ".join(refused_run.stderr.replace("│", " ").split())
                     assert f"or equal to {bound}" in message, words
                     tried += 1
     assert tried > 20

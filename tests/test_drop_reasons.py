@@ -27,11 +27,11 @@ def test_every_reason_of_the_samples_is_explained(sample: Path) -> None:
 def test_every_reason_of_the_code_is_explained_and_no_other() -> None:
     reasons = Reasons()
     assert reasons.unknown == [], "name what these may be in a constant `_DROP_REASONS`"
-    given = {
+    given_reasons = {
         reason: place for reason, place in reasons.found.items() if reason not in NEVER_DROPPED
     }
-    assert {r: place for r, place in given.items() if r not in DROP_REASONS} == {}
-    assert DROP_REASONS.keys() - given.keys() == set()
+    assert {r: place for r, place in given_reasons.items() if r not in DROP_REASONS} == {}
+    assert DROP_REASONS.keys() - given_reasons.keys() == set()
 
 
 def test_the_table_is_words_and_sentences() -> None:

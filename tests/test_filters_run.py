@@ -53,11 +53,11 @@ def test_order_counts_and_examples() -> None:
         filter_run = FilterRun([QuestionMark(), Length()])
         rows = list(filter_run.run(items, batch))
         kept_items = [outcome for outcome in rows if isinstance(outcome, KeptItem)]
-        dropped = [outcome for outcome in rows if isinstance(outcome, Dropped)]
+        dropped_rows = [outcome for outcome in rows if isinstance(outcome, Dropped)]
         assert [kept_item.item.question.id for kept_item in kept_items] == ["good"] and len(
             kept_items[0].verdicts
         ) == 2
-        assert {(dropped_row.step, dropped_row.reason) for dropped_row in dropped} == {
+        assert {(dropped_row.step, dropped_row.reason) for dropped_row in dropped_rows} == {
             ("question_mark", "no_question_mark"),
             ("length", "too_short"),
         }

@@ -39,7 +39,7 @@ def scores(scores_folder: Path, share: float, version: str = "1.0.0") -> None:
 
 
 def series(scores_folder: Path, *models: tuple[float, ...]) -> Path:
-    listed = []
+    series_scores = []
     for model_number, model in enumerate(models):
         for task, per_cent in zip(("il", "ul", "nl"), model, strict=True):
             scores(scores_folder / f"{model_number}/{task}", per_cent / 100)
@@ -48,9 +48,9 @@ def series(scores_folder: Path, *models: tuple[float, ...]) -> Path:
             "updated": f"{model_number}/ul",
             "new": f"{model_number}/nl",
         }
-        listed.append(model_folders)
+        series_scores.append(model_folders)
     path = scores_folder / "series.yaml"
-    path.write_text(json.dumps({"models": listed}).replace('"0"', "0"))  # YAML holds JSON
+    path.write_text(json.dumps({"models": series_scores}).replace('"0"', "0"))  # YAML holds JSON
     return path
 
 
@@ -84,11 +84,11 @@ def test_scores_that_do_not_belong_together_are_told(tmp_path: Path) -> None:
     file = series(tmp_path, (24.17, 1.62, 1.88), (12.89, 10.17, 3.77))
     scores(tmp_path / "other", 0.5, "2.0.0")
     text = file.read_text()
-    for written, message in (
+    for written_scores, message in (
         (text.replace("1/ul", "other"), r"scores of d 2\.0\.0, and those of other models are of"),
         (text.replace("1/ul", "nowhere"), "there is no such folder"),
         ("models: []", "at least 2"),
     ):
-        file.write_text(written)
+        file.write_text(written_scores)
         with pytest.raises(UserError, match=message):
             list(fuar_lines(file))

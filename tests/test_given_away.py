@@ -64,8 +64,8 @@ def test_over_tables_as_over_texts() -> None:
     cases = [case for case in CASES if case[0].isascii() and case[1]]
     columns = {"text": [case[0] for case in cases], "answer": [case[1] for case in cases]}
     answers = ibis.memtable(columns)
-    found = over_tables.labels_overlap(answers.text, answers.answer)
-    rows = answers.mutate(found=found).to_pyarrow().to_pylist()
+    found_overlaps = over_tables.labels_overlap(answers.text, answers.answer)
+    rows = answers.mutate(found=found_overlaps).to_pyarrow().to_pylist()
     assert len(rows) == len(cases)
     for row in rows:
         assert row["found"] == overlaps(row["text"], row["answer"]), row

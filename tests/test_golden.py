@@ -171,7 +171,14 @@ def test_parameters(request: pytest.FixtureRequest) -> None:
         for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
             for key, value in part.get("properties", {}).items():
                 lines[f"{name}.{key}"] = json.dumps(_without_words(value), sort_keys=True)
-    check("parameters.tsv", "".join(f"{k}\t{v}\n" for k, v in sorted(lines.items())), request)
+    check(
+        "parameters.tsv",
+        "".join(
+            f"{parameter_name}\t{parameter_text}\n"
+            for parameter_name, parameter_text in sorted(lines.items())
+        ),
+        request,
+    )
 
 
 def _without_words(schema: Any) -> Any:

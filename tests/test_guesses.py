@@ -29,13 +29,19 @@ def tables(
 
 
 def test_guesses(tmp_path: Path) -> None:
-    before, after = cloze(70).answers, cloze(7).answers
+    earlier_answers, later_answers = cloze(70).answers, cloze(7).answers
     cloze_rows = [
         cloze(1),  # unchanged: the answer before is right
-        cloze(7, "updated", previous_answers=before, added=("Q1007",)),
+        cloze(7, "updated", previous_answers=earlier_answers, added=("Q1007",)),
         # one of two stayed: a guess of it is left out
-        cloze(8, "updated", previous_answers=before, still_true=before, added=("Q1008",)),
-        cloze(9, "new", targets=after[0].aliases),
+        cloze(
+            8,
+            "updated",
+            previous_answers=earlier_answers,
+            still_true=earlier_answers,
+            added=("Q1008",),
+        ),
+        cloze(9, "new", targets=later_answers[0].aliases),
     ]
     files = tables(tmp_path, cloze_rows, {1: "Club 1", 7: "Club 70"})
     by_split = guesses(*files)

@@ -59,8 +59,8 @@ def test_what_an_honest_template_does_is_taken(
     tmp_path: Path, template: str, page_part: str
 ) -> None:
     answer_place = '<div class="ask" data-answer="verdict"></div>'
-    written = rendered(tmp_path, f"{template}{{{{ answer('verdict') }}}}\n")
-    assert written.replace("&#36;", "$").strip() == page_part + answer_place
+    written_html = rendered(tmp_path, f"{template}{{{{ answer('verdict') }}}}\n")
+    assert written_html.replace("&#36;", "$").strip() == page_part + answer_place
 
 
 def test_our_own_layouts_are_as_their_templates_write_them() -> None:

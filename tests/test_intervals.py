@@ -77,12 +77,15 @@ def by_readings(question: Question, interval: Interval[int], *arguments: Any) ->
     if question.takes_other:
         other_interval, day_count = arguments
         answers = {
-            held is not None and beside is not None and question.holds(held, beside, day_count)
-            for held, beside in product(readings(interval), readings(other_interval))
+            held_reading is not None
+            and other_reading is not None
+            and question.holds(held_reading, other_reading, day_count)
+            for held_reading, other_reading in product(readings(interval), readings(other_interval))
         }
     else:
         answers = {
-            held is not None and question.holds(held, *arguments) for held in readings(interval)
+            held_reading is not None and question.holds(held_reading, *arguments)
+            for held_reading in readings(interval)
         }
     return Certainty.of(False not in answers, True in answers)
 

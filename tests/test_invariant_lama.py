@@ -150,11 +150,13 @@ NOUNS = ("P279", "P361", "P527")
 def test_which_pairs_are_asked_about(duck: Engine, tmp_path: Path, case: str) -> None:
     pairs = []
     for _, subject, relation, label, object_id, answer, page, reason, _ in CASES[case]:
-        more = {"object": object_id, "page": None if page == "-" else page or label}
-        pairs.append(one(subject, relation, label, answer) | more | {"reason": reason or None})
+        object_values = {"object": object_id, "page": None if page == "-" else page or label}
+        pairs.append(
+            one(subject, relation, label, answer) | object_values | {"reason": reason or None}
+        )
     pair_table = pairs_of(duck, tmp_path, pairs)
-    how: dict[str, Any] = {"excluded_relations": ("P190",), "pages": True}
-    reason_by_subject = reasons(duck, invariant.with_reasons(pair_table, NOUNS, **how))
+    pair_settings: dict[str, Any] = {"excluded_relations": ("P190",), "pages": True}
+    reason_by_subject = reasons(duck, invariant.with_reasons(pair_table, NOUNS, **pair_settings))
     assert reason_by_subject == {row[1]: row[-1] or None for row in CASES[case]}
     if case == "answers":
         (proton,) = (row[1] for row in CASES[case] if row[5] == "proton")

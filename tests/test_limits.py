@@ -98,16 +98,16 @@ def _news(line: bytes, folder: Path) -> None:
     good = b'{"date": "2020-01-05", "text": "It rained."}\n'
     (folder / "news.jsonl").write_bytes(good + line + b"\n")
     index_archive(folder / "news.jsonl", folder / "out")
-    kept = pq.read_metadata(folder / "out/articles.parquet").num_rows
-    assert kept + pq.read_metadata(folder / "out/dropped.parquet").num_rows == 2
+    kept_count = pq.read_metadata(folder / "out/articles.parquet").num_rows
+    assert kept_count + pq.read_metadata(folder / "out/dropped.parquet").num_rows == 2
 
 
 def _trex(line: bytes, folder: Path) -> None:
     (folder / "t.jsonl").write_bytes(line + b"\n")
     (folder / "out").mkdir()
     read_trex([folder / "t.jsonl"], ["P1"], folder / "out")
-    dropped = pq.read_table(folder / "out/dropped.parquet")["reason"].to_pylist()
-    assert dropped in (["bad_line"], ["other_relation"])
+    drop_reasons = pq.read_table(folder / "out/dropped.parquet")["reason"].to_pylist()
+    assert drop_reasons in (["bad_line"], ["other_relation"])
 
 
 def _predictions(line: bytes, folder: Path) -> None:
@@ -152,9 +152,9 @@ READERS: dict[str, tuple[Callable[[bytes, Path], None], str]] = {
 @pytest.mark.parametrize("reader", READERS)
 def test_deep_and_long_values_of_json(reader: str, value: str, tmp_path: Path) -> None:
     """A line of them is dropped, refused or read; the lines beside it are read."""
-    read, line = READERS[reader]
+    read_value, line = READERS[reader]
     start = process_time()
-    read(line.replace("<>", VALUES[value]).encode(), tmp_path)
+    read_value(line.replace("<>", VALUES[value]).encode(), tmp_path)
     assert process_time() - start < SECONDS
 
 
@@ -177,8 +177,10 @@ def test_a_page_that_is_longer_than_any(tmp_path: Path, monkeypatch: pytest.Monk
     ]
     path = tmp_path / "pages.jsonl"
     path.write_text("\n".join(map(json.dumps, page_lines)) + "\n", "utf-8")
-    wanted = {str(row["title"]): f"Q{n}" for n, row in enumerate(page_lines, 1)}
-    read_pages(path, wanted, tmp_path / "out")
+    wanted_items = {
+        str(row["title"]): f"Q{item_number}" for item_number, row in enumerate(page_lines, 1)
+    }
+    read_pages(path, wanted_items, tmp_path / "out")
     assert pq.read_table(tmp_path / "out/pages.parquet")["title"].to_pylist() == ["Good"]
     drops = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
     details = [drop["detail"] for drop in drops if drop["reason"] == "too_long"]
@@ -302,13 +304,13 @@ ELSEWHERE = {
 def test_what_is_over_a_limit_is_told(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module, read, message = TOLD[name]
+    module, read_input, message = TOLD[name]
     limit = name.split()[0]
     monkeypatch.setattr(module, limit, 10 if limit == "LONGEST_SAMPLE" else 1000)
     if limit == "LARGEST_LOG_INDEX":
         monkeypatch.setattr(harness_logs._BoundedFile, "largest_read", 1000)
     with pytest.raises(UserError, match=message):
-        read(tmp_path)
+        read_input(tmp_path)
 
 
 def test_a_page_of_too_many_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

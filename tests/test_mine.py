@@ -311,9 +311,14 @@ def test_shares_of_several_machines_merge_to_the_same_bytes(
     entities = [*world(), item("Q9", None, member_of("Q8"))]
     paths = shards(entities, tmp_path, *forms, bad=b"{")
     run(paths, tmp_path / "whole", tuning=SMALL)
-    how: dict[str, Any] = {"undated": UNDATED, "snapshot": DAY, "jobs": jobs, "tuning": SMALL}
+    run_options: dict[str, Any] = {
+        "undated": UNDATED,
+        "snapshot": DAY,
+        "jobs": jobs,
+        "tuning": SMALL,
+    }
     shares = [
-        mine_share(paths, tmp_path / f"share{number}", Share(number, 3), **how)
+        mine_share(paths, tmp_path / f"share{number}", Share(number, 3), **run_options)
         for number in (2, 0, 1)
     ]
     with pytest.raises(UserError, match="not all shares are here: 2/3 is missing"):
@@ -330,7 +335,9 @@ def test_the_command_line_reads_shares_and_merges_them(tmp_path: Path) -> None:
         command("mine", dated, "--shard", f"{number}/2", "--out", tmp_path / str(number))
     completed = command("mine", tmp_path / "1", tmp_path / "2", "--out", tmp_path / "both")
     assert "statements of 2026-01-01" in completed.stderr + completed.stdout
-    wrong = command("mine", dated, "--shard", "3/2", "--out", tmp_path / "3", ok=False)
-    assert "not a share: '3/2'" in wrong.stderr
-    wrong = command("mine", dated, "--snapshot", "2026-01-02", "--out", tmp_path / "3", ok=False)
-    assert "two days are given: 2026-01-01 and 2026-01-02" in wrong.stderr
+    refused_command = command("mine", dated, "--shard", "3/2", "--out", tmp_path / "3", ok=False)
+    assert "not a share: '3/2'" in refused_command.stderr
+    refused_command = command(
+        "mine", dated, "--snapshot", "2026-01-02", "--out", tmp_path / "3", ok=False
+    )
+    assert "two days are given: 2026-01-01 and 2026-01-02" in refused_command.stderr

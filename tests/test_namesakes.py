@@ -50,17 +50,17 @@ class World:
     def __init__(self, eng: Engine, folder: Path, case: list[list[str]]) -> None:
         entities: dict[str, dict[str, Any]] = {}
         facts: list[dict[str, Any]] = []
-        asked: list[dict[str, Any]] = []
+        asked_rows: list[dict[str, Any]] = []
         for _, subject, relation, label, text, country, answer, first, last, day, *_ in case:
-            more = {"description": text or None, "country": country or None}
-            entities[subject] = {"id": subject, "label": label, **more}
+            entity_values = {"description": text or None, "country": country or None}
+            entities[subject] = {"id": subject, "label": label, **entity_values}
             entities[answer] = {"id": answer, "label": answer}
             fact = {"subject": subject, "relation": relation, "object": answer}
             facts.append(fact | days(first, last))
             if day:
                 key = {"key": f"{subject}/{relation}", "answers": [answer]}
                 middle = date(int(day), 6, 30)
-                asked.append(key | fact | {"first": middle, "last": middle})
+                asked_rows.append(key | fact | {"first": middle, "last": middle})
         self.held = namesakes.held_objects(
             table(eng, folder, Segment, facts), table(eng, folder, Gap, [])
         )
@@ -73,24 +73,24 @@ class World:
             [("key", pa.string()), ("subject", pa.string()), ("relation", pa.string()),
              ("answers", pa.list_(pa.string())), ("first", pa.date32()), ("last", pa.date32())]
         )  # fmt: skip
-        pq.write_table(pa.Table.from_pylist(asked, schema=schema), folder / "asked.parquet")
+        pq.write_table(pa.Table.from_pylist(asked_rows, schema=schema), folder / "asked.parquet")
         self.asked = eng._read([str(folder / "asked.parquet")])
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_who_is_told_apart(duck: Engine, tmp_path: Path, case: str) -> None:
     world = World(duck, tmp_path, CASES[case])
-    told = namesakes.tell_apart(
+    told_tables = namesakes.tell_apart(
         duck, tmp_path, world.asked, world.held, world.entities, world.offices, {"P17": "P131"}
     )
-    names = {(row["subject"], row["relation"]): row["name"] for row in duck.rows(told.names)}
-    ambiguous = set(column_of(duck.rows(told.ambiguous), "key"))
+    names = {(row["subject"], row["relation"]): row["name"] for row in duck.rows(told_tables.names)}
+    ambiguous = set(column_of(duck.rows(told_tables.ambiguous), "key"))
     written_names = []
     for _, subject, relation, *_, day, _, _ in CASES[case]:
         key = f"{subject}/{relation}"
-        kept = ("no" if key in ambiguous else "yes") if day else ""
-        name = "" if kept == "no" else names.get((subject, relation), "")
-        written_names.append((subject, relation, name, kept))
+        expected_word = ("no" if key in ambiguous else "yes") if day else ""
+        name = "" if expected_word == "no" else names.get((subject, relation), "")
+        written_names.append((subject, relation, name, expected_word))
     assert written_names == [(row[1], row[2], row[10], row[11]) for row in CASES[case]]
 
 
@@ -102,10 +102,10 @@ def test_the_crowd_of_one_name_is_not_asked_about(duck: Engine, tmp_path: Path) 
         for place in range(1, number + 1)
     ]  # fmt: skip
     world = World(duck, tmp_path, case)
-    told = namesakes.tell_apart(
+    told_tables = namesakes.tell_apart(
         duck, tmp_path, world.asked, world.held, world.entities, world.offices, {}
     )
-    assert len(duck.rows(told.ambiguous)) == number
+    assert len(duck.rows(told_tables.ambiguous)) == number
 
 
 def test_items_of_texts_about_several_facts(duck: Engine, tmp_path: Path) -> None:

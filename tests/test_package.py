@@ -51,8 +51,8 @@ def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def factdrift(program: Path, folder: Path, *words: object) -> str:
     """What `factdrift WORDS` says in a folder."""
-    done = run_process(program, *words, cwd=folder, env={"PYTHONPATH": ""})
-    return done.stdout + done.stderr
+    ended_process = run_process(program, *words, cwd=folder, env={"PYTHONPATH": ""})
+    return ended_process.stdout + ended_process.stderr
 
 
 HEAVY = tuple(
@@ -73,8 +73,8 @@ HEAVY = tuple(
     ],
 )
 def test_a_start_imports_no_more_than_it_needs(module: str, heavy: tuple[str, ...]) -> None:
-    done = run_process(sys.executable, "-c", f"import sys, {module}; print(*sys.modules)")
-    assert set(done.stdout.split()) & set(heavy) == set()
+    ended_process = run_process(sys.executable, "-c", f"import sys, {module}; print(*sys.modules)")
+    assert set(ended_process.stdout.split()) & set(heavy) == set()
 
 
 def test_what_is_in_the_wheel(wheel: Path) -> None:
@@ -85,8 +85,8 @@ def test_what_is_in_the_wheel(wheel: Path) -> None:
     assert {name.partition("/")[0] for name in names} == {"factdrift", about.partition("/")[0]}
     folders = ["annotation", "builders", "filters", "scoring", "templates", "data_cards"]
     tracked = ["git", "ls-files", *folders]
-    listed = subprocess.run(tracked, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert {f"factdrift/{name}" for name in listed.stdout.split()} <= names
+    listed_files = subprocess.run(tracked, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {f"factdrift/{name}" for name in listed_files.stdout.split()} <= names
     assert {f"factdrift/{name}.py" for name in ("__init__", "__main__", "api", "testing")} <= names
     assert not [name for name in names if re.match("factdrift/samples/.*[.]py", name)]
     assert (ROOT / "factdrift/README.md").read_text("utf-8") in metadata
@@ -101,7 +101,7 @@ def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (path,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(path) as file:
-        assert not [one.name for one in file if not one.isfile()]
+        assert not [archive_member.name for archive_member in file if not archive_member.isfile()]
         file.extractall(tmp_path, filter="data")
     words = [*python, "pip", "wheel", str(tmp_path / path.name.removesuffix(".tar.gz"))]
     words += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path)]
@@ -114,10 +114,10 @@ def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
 def test_a_source_tree_without_links_works(links: str, tmp_path: Path) -> None:
     """As an archive has it that was made or unpacked by a program that knows no links."""
     tree = tmp_path / "factdrift-source"
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
-    if listed.returncode:
+    listed_files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed_files.returncode:
         pytest.skip("no git checkout")
-    for name in listed.stdout.splitlines():
+    for name in listed_files.stdout.splitlines():
         source, copy = ROOT / name, tree / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         if not source.is_symlink():
@@ -135,19 +135,26 @@ def test_a_source_tree_without_links_works(links: str, tmp_path: Path) -> None:
         "from factdrift.builders.recipes.recipe import recipes\n"
         "print(factdrift.builders.__file__, len(recipes()) > 5)"
     )
-    done = run_process(sys.executable, "-c", code, cwd=tmp_path, env={"PYTHONPATH": str(tree)})
-    assert done.stdout == f"{tree / 'builders/__init__.py'} True\n"
+    ended_process = run_process(
+        sys.executable, "-c", code, cwd=tmp_path, env={"PYTHONPATH": str(tree)}
+    )
+    assert ended_process.stdout == f"{tree / 'builders/__init__.py'} True\n"
 
 
 @pytest.mark.parametrize("name", ["annotation", "builders", "filters", "reasoning", "scoring"])
 def test_packages_are_imported_by_one_name_alone(name: str) -> None:
     """Under two names there would be two `UserError`s, and one would pass as a bug."""
     code = f"import {name}"
-    done = run_process(sys.executable, "-c", code, cwd=ROOT, ok=False)
-    assert f"ImportError: {name} is a part of factdrift: import factdrift.{name}\n" in done.stderr
+    ended_process = run_process(sys.executable, "-c", code, cwd=ROOT, ok=False)
+    assert (
+        f"ImportError: {name} is a part of factdrift: import factdrift.{name}\n"
+        in ended_process.stderr
+    )
     inner = next(path for path in sorted((ROOT / name).glob("*.py")) if path.stem != "__init__")
-    done = run_process(sys.executable, "-c", f"import {name}.{inner.stem}", cwd=ROOT, ok=False)
-    assert "is a part of factdrift" in done.stderr
+    ended_process = run_process(
+        sys.executable, "-c", f"import {name}.{inner.stem}", cwd=ROOT, ok=False
+    )
+    assert "is a part of factdrift" in ended_process.stderr
 
 
 @pytest.mark.slow
@@ -190,5 +197,7 @@ def test_no_modules_import_each_other() -> None:
     from tests.house import import_circles
 
     # this one is being taken apart: the exception goes with it
-    known = {"factdrift.scoring.commands", "factdrift.scoring.search_baselines"}
-    assert [circle for circle in import_circles() if set(circle.split(" <- ")) != known] == []
+    known_circle = {"factdrift.scoring.commands", "factdrift.scoring.search_baselines"}
+    assert [
+        circle for circle in import_circles() if set(circle.split(" <- ")) != known_circle
+    ] == []

@@ -170,8 +170,8 @@ def test_a_second_page_of_an_item(tmp_path: Path) -> None:
     read(lines(rows), tmp_path, "x.jsonl")
     assert titles(tmp_path) == ["Good"]
     assert ("second_page", "x.jsonl:0", None) in dropped(tmp_path)
-    again = export([GOOD, GOOD.replace("<id>7<", "<id>8<")])
-    read(again, tmp_path)
+    second_export = export([GOOD, GOOD.replace("<id>7<", "<id>8<")])
+    read(second_export, tmp_path)
     assert ("second_page", "x.xml:8", None) in dropped(tmp_path)
 
 

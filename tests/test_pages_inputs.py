@@ -189,8 +189,8 @@ def test_html_in_rows(tmp_path: Path) -> None:
         ("D", "a < b and c > d"),
     ]
     assert page_row[0]["paragraphs"][0]["links"] == [{"start": 4, "end": 7, "target": "B"}]
-    dropped = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
-    assert [drop["item"] for drop in dropped if drop["reason"] == "html_text"] == [
+    dropped_rows = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
+    assert [drop["item"] for drop in dropped_rows if drop["reason"] == "html_text"] == [
         "x.jsonl:2",
         "x.jsonl:3",
     ]
@@ -201,9 +201,9 @@ def test_the_text_is_put_back(sample: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     shutil.copytree(page_row, bare)
     files = [
-        f"{config_name}/{s}.parquet"
+        f"{config_name}/{split_name}.parquet"
         for config_name in ("easy", "hard", "consistency")
-        for s in ("train", "test")
+        for split_name in ("train", "test")
     ]
     for file in files:
         table = pq.read_table(bare / "data" / file)
@@ -216,8 +216,8 @@ def test_the_text_is_put_back(sample: Path, tmp_path: Path) -> None:
     assert "rows with their text in" in completed.stdout + completed.stderr
     for file in files:
         assert pq.read_table(out / file).equals(pq.read_table(page_row / "data" / file))
-    again = run_cli("corpus", PAGES, "--release", bare, "--out", out, ok=False)
-    assert "there is something already" in again.stderr
+    refused_run = run_cli("corpus", PAGES, "--release", bare, "--out", out, ok=False)
+    assert "there is something already" in refused_run.stderr
     other_file = tmp_path / "x.jsonl"
     other_file.write_bytes(line(title="No such page", text="x"))
     with pytest.raises(UserError, match="no page is as the release has it") as error:

@@ -87,7 +87,7 @@ def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("form", MAKE)
 def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
-    seen = read_pages(MAKE[form](tmp_path), WANTED, tmp_path / "out", targets=TARGETS)
+    seen_counts = read_pages(MAKE[form](tmp_path), WANTED, tmp_path / "out", targets=TARGETS)
     table = pq.read_table(tmp_path / "out/pages.parquet")
     assert table.schema.equals(arrow_schema(Page))
     page_rows = table.to_pylist()
@@ -105,15 +105,15 @@ def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
         (0, 5, "Club"),
     ]
     assert texts(page_rows[2]) == ["born: March 4, 1960"]
-    dropped = pq.read_table(tmp_path / "out/dropped.parquet")
-    assert dropped.schema.equals(arrow_schema(Dropped))
-    assert [(drop["reason"], drop["subject"]) for drop in dropped.to_pylist()] == [
+    dropped_table = pq.read_table(tmp_path / "out/dropped.parquet")
+    assert dropped_table.schema.equals(arrow_schema(Dropped))
+    assert [(drop["reason"], drop["subject"]) for drop in dropped_table.to_pylist()] == [
         ("redirect_loop", "Q4"),
         ("redirect_to_nothing", "Q5"),
         ("redirect_chain", "Q6"),
         ("no_page", "Q7"),
     ]
-    assert seen == len(PAGES)
+    assert seen_counts == len(PAGES)
     assert not (tmp_path / "out/build").exists()
 
 
@@ -185,9 +185,9 @@ def test_parquet(tmp_path: Path) -> None:
     page_rows = as_tuples(tmp_path / "out/pages.parquet")
     assert [page_row[:2] for page_row in page_rows] == [("Q20", "A"), ("Q21", "Z"), ("Q22", "A")]
     assert page_rows[0][4] == EXPECTED[0][4]
-    again = tmp_path / "again"
-    read_pages(tmp_path / "out/pages.parquet", {"A": "Q20", "Z": "Q21"}, again)
-    assert as_tuples(again / "pages.parquet") == page_rows[:2]
+    second_folder = tmp_path / "again"
+    read_pages(tmp_path / "out/pages.parquet", {"A": "Q20", "Z": "Q21"}, second_folder)
+    assert as_tuples(second_folder / "pages.parquet") == page_rows[:2]
 
 
 def test_a_folder_without_its_index(tmp_path: Path) -> None:
@@ -229,11 +229,11 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         read_pages(path, WANTED, tmp_path / "out", targets=TARGETS, work=tmp_path / "work")
     read = 100
     read_pages(path, WANTED, tmp_path / "out", targets=TARGETS, work=tmp_path / "work")
-    again = read - 100
+    read_again = read - 100
     read = 100
     read_pages(path, WANTED, tmp_path / "anew", targets=TARGETS)
     monkeypatch.undo()
-    assert again < read - 100
+    assert read_again < read - 100
     assert digests(tmp_path / "out") == digests(tmp_path / "whole")
 
 

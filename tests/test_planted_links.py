@@ -97,9 +97,9 @@ def test_a_fetched_file_is_not_written_through_a_link(tmp_path: Path, secret_fil
         fetch_file(address, tmp_path / "first")
         plant_and_fetch(address, tmp_path, secret_file)
     assert secret_file.read_text("utf-8") == LINES
-    written = [path for path in (tmp_path / "out").rglob("*") if not path.is_dir()]
-    assert len(written) == 2
-    for path in written:
+    written_files = [path for path in (tmp_path / "out").rglob("*") if not path.is_dir()]
+    assert len(written_files) == 2
+    for path in written_files:
         assert not path.is_symlink()
 
 

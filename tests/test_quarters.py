@@ -66,9 +66,9 @@ def test_the_walk_runs_as_it_is_written(shop: tuple[Path, dict[str, str]]) -> No
     assert (folder / "report/report.html").is_file()
     counted = re.findall(r"^\| (\d\.0\.0) \| .* \| ([\d,]+) \| [\d,]+ \| ([\d,]+) \|$", text, re.M)
     for version, added, measured in counted:
-        old = f"{int(version[0]) - 1}.0.0"
+        old_version = f"{int(version[0]) - 1}.0.0"
         shelf = folder / "releases" / NAME
-        printed_text = run_cli("diff", shelf / old, shelf / version).stdout
+        printed_text = run_cli("diff", shelf / old_version, shelf / version).stdout
         assert f"{added} rows added".replace(",", "") in printed_text
         assert f"{measured} rows measured anew".replace(",", "") in printed_text
     assert len(counted) == 3

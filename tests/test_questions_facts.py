@@ -246,10 +246,10 @@ def test_one_question_a_line_and_every_word_in_turn() -> None:
         for line_index in range(2)
         for first_word in ("Who", "When")
     ]
-    chosen, dropped = select_questions(all_questions, 1, draw_cap=4, share=1)
-    assert len(chosen) == 60 and not dropped
+    chosen_questions, dropped_rows = select_questions(all_questions, 1, draw_cap=4, share=1)
+    assert len(chosen_questions) == 60 and not dropped_rows
     assert {
-        sum(question.question.startswith(first_word) for question in chosen)
+        sum(question.question.startswith(first_word) for question in chosen_questions)
         for first_word in ("Who", "When")
     } == {30}
     assert len(select_questions(all_questions, 1, draw_cap=1, share=1)[0]) == 30
@@ -264,13 +264,13 @@ def test_a_relation_has_at_most_its_share(
         _question(number, 1, relation, f"Who {number}?")
         for number, relation in enumerate(question_relations)
     ]
-    chosen, dropped = select_questions(all_questions, 1, draw_cap=4, share=share)
+    chosen_questions, dropped_rows = select_questions(all_questions, 1, draw_cap=4, share=share)
     assert (
-        Counter(question.grounding and question.grounding.relation for question in chosen)
+        Counter(question.grounding and question.grounding.relation for question in chosen_questions)
         == counts | chosen_counts
     )
-    assert len(dropped) == len(all_questions) - len(chosen)
-    assert {drop_row.reason for drop_row in dropped} <= {"relation_share"}
+    assert len(dropped_rows) == len(all_questions) - len(chosen_questions)
+    assert {drop_row.reason for drop_row in dropped_rows} <= {"relation_share"}
 
 
 def test_a_pair_is_asked_once_a_year() -> None:
@@ -279,8 +279,10 @@ def test_a_pair_is_asked_once_a_year() -> None:
         assert question.grounding is not None
         return replace(question, grounding=replace(question.grounding, object="Q5"))
 
-    chosen, dropped = select_questions([same(1, 2020), same(2, 2020), same(3, 2021)], 1, 4, 1)
-    assert len(chosen) == 2 and [row.reason for row in dropped] == ["same_pair"]
+    chosen_questions, dropped_rows = select_questions(
+        [same(1, 2020), same(2, 2020), same(3, 2021)], 1, 4, 1
+    )
+    assert len(chosen_questions) == 2 and [row.reason for row in dropped_rows] == ["same_pair"]
 
 
 @pytest.mark.parametrize(

@@ -191,9 +191,9 @@ def test_the_first_answers_end_a_run_that_is_of_no_use(
 
 def test_a_prompt_that_is_refused_alone_is_a_counted_drop(server: str) -> None:
     results = backend(server, "strict", concurrency=1).generate(REQUESTS[:12])
-    refused = [result for result in results if result.reason == "server_refused"]
-    assert 1 <= len(refused) < 6
-    assert {result.detail for result in refused} == {"HTTP 400: content filter"}
+    refused_results = [result for result in results if result.reason == "server_refused"]
+    assert 1 <= len(refused_results) < 6
+    assert {result.detail for result in refused_results} == {"HTTP 400: content filter"}
 
 
 def test_a_server_that_stays_down_ends_the_run(server: str) -> None:

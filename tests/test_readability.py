@@ -98,7 +98,11 @@ class Measured:
         """The figures, as a budget that is just met."""
         names = self.bindings.total()
         vague = sum(count for name, count in self.bindings.items() if is_vague(name))
-        own_words = {name: n for name, n in self.bindings.items() if name not in COMMON_NAMES}
+        own_words = {
+            name: name_count
+            for name, name_count in self.bindings.items()
+            if name not in COMMON_NAMES
+        }
         words = sum(len(words_of(name)) * count for name, count in self.bindings.items())
         thousand = self.lines_of_code / 1000
         return Budget(

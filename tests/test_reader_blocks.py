@@ -52,10 +52,11 @@ def test_every_line_once(
 )
 def test_a_line_that_is_too_long(long: bytes, size: int, text: bytes, tmp_path: Path) -> None:
     path = tmp_path / "dump"
-    whole = text.replace(b"%s", long)
-    path.write_bytes(whole)
+    whole_text = text.replace(b"%s", long)
+    path.write_bytes(whole_text)
     expected = [
-        len(line) if len(line) > 300 else line for line in whole.removesuffix(b"\n").split(b"\n")
+        len(line) if len(line) > 300 else line
+        for line in whole_text.removesuffix(b"\n").split(b"\n")
     ]
     assert cut(path, size, 300)[0] == expected
 

@@ -54,11 +54,11 @@ def test_an_entity(source: Json, expected: Json) -> None:
 
 @pytest.mark.parametrize(("claim", "expected"), LINES["statements"])
 def test_a_statement(claim: Json, expected: str) -> None:
-    main, more = claim["main"], {"start": "2019", **claim}
+    main, statement_parts = claim["main"], {"start": "2019", **claim}
     if isinstance(main, dict) and "snaktype" not in main:
         main = value(*next(iter(main.items())))
-    del more["main"]
-    rows = read(item("Q1", "A", {"P6": [statement(main, **more)]}))
+    del statement_parts["main"]
+    rows = read(item("Q1", "A", {"P6": [statement(main, **statement_parts)]}))
     if expected in ("Q2", "?"):
         [fact] = rows.statements
         assert fact.object == (expected if expected == "Q2" else None)
@@ -77,8 +77,12 @@ def test_a_broken_statement_is_dropped_alone(broken: Any) -> None:
     source = {"id": "Q1", "type": "item", "claims": {"P6": [broken, statement("Q2", "2019")]}}
     rows = read(source)
     assert [statement_row.object for statement_row in rows.statements] == ["Q2"]
-    [dropped] = rows.dropped
-    assert (dropped.step, dropped.reason, dropped.item) == ("mine", "malformed_statement", "Q1/P6")
+    [dropped_row] = rows.dropped
+    assert (dropped_row.step, dropped_row.reason, dropped_row.item) == (
+        "mine",
+        "malformed_statement",
+        "Q1/P6",
+    )
 
 
 def test_bad_utf_8_in_a_statement_drops_it_alone() -> None:
@@ -91,9 +95,13 @@ def test_bad_utf_8_in_a_statement_drops_it_alone() -> None:
 
 def test_a_statement_that_contradicts_itself_is_dropped() -> None:
     rows = read(item("Q1", "A", {"P6": [statement("Q2", "2020", "2019", id="Q1$x")]}))
-    [dropped] = rows.dropped
-    assert (dropped.reason, dropped.item, dropped.relation) == ("contradictory", "Q1$x", "P6")
-    assert dropped.detail == "P580 2020-01-01/2020-12-31, P582 2019-01-01/2019-12-31"
+    [dropped_row] = rows.dropped
+    assert (dropped_row.reason, dropped_row.item, dropped_row.relation) == (
+        "contradictory",
+        "Q1$x",
+        "P6",
+    )
+    assert dropped_row.detail == "P580 2020-01-01/2020-12-31, P582 2019-01-01/2019-12-31"
     assert [
         (statement_row.reason, statement_row.start_first, statement_row.end_open)
         for statement_row in rows.statements

@@ -20,15 +20,15 @@ def test_find_shards(tmp_path: Path) -> None:
     assert names_of(find_shards(str(tmp_path / "*.json*"))) == names[:3]
     assert names_of(find_shards([tmp_path / "b.json.gz", tmp_path])) == [
         "b.json.gz",
-        *(n for n in names if n != "b.json.gz"),
+        *(shard_name for shard_name in names if shard_name != "b.json.gz"),
     ]
     assert find_shards(tmp_path / "notes.txt") == [tmp_path / "notes.txt"]
     odd = tmp_path / "a[1]*.json"
     odd.write_bytes(b"x")
     assert find_shards(odd) == [odd]
-    for wrong in ("none.json", "*.parquet", "empty"):
+    for wrong_name in ("none.json", "*.parquet", "empty"):
         with pytest.raises(UserError):
-            find_shards(tmp_path / wrong)
+            find_shards(tmp_path / wrong_name)
     with pytest.raises(UserError):
         find_shards([])
 

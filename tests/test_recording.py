@@ -104,9 +104,9 @@ def test_other_prompts_name_the_command_to_record_again(settings: Recorded) -> N
 
 def test_a_recording_is_of_one_model(settings: Recorded) -> None:
     Recording("large-1", date(2026, 11, 27)).write(settings.recordings)
-    other = settings.model_copy(update={"model": "small-2"})
+    other_settings = settings.model_copy(update={"model": "small-2"})
     with pytest.raises(UserError, match="answers of large-1, the recipe names small-2"):
-        other.check()
+        other_settings.check()
     missing = settings.model_copy(update={"recordings": settings.recordings.with_name("none")})
     with pytest.raises(UserError, match="factdrift record"):
         missing.check()

@@ -41,7 +41,7 @@ def test_every_flip_is_seen(release_folder: Path, first: int, last: int) -> None
     assert verify_release(release_folder) == []
     assert not_covered(release_folder) is None
     files = sorted(path for path in release_folder.rglob("*") if path.is_file())
-    seen: Counter[str] = Counter()
+    seen_problems: Counter[str] = Counter()
     for number in range(first, last):
         path = files[number // 2 % len(files)] if number % 2 else release_folder / FILE
         whole_bytes = path.read_bytes()
@@ -51,8 +51,8 @@ def test_every_flip_is_seen(release_folder: Path, first: int, last: int) -> None
         assert problems, f"flip {number} in {path.name} was not seen"
         for problem in problems:
             assert len(problem) < 1000
-        seen[path.name] += 1
-    print(f"{sum(seen.values())} of {last - first} seen: {dict(seen)}")
+        seen_problems[path.name] += 1
+    print(f"{sum(seen_problems.values())} of {last - first} seen: {dict(seen_problems)}")
     assert verify_release(release_folder) == []
 
 

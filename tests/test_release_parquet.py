@@ -31,7 +31,7 @@ def test_schema_and_descriptions(tmp_path: Path) -> None:
 
 def test_row_groups_are_fixed(tmp_path: Path) -> None:
     rows = [cloze(number) for number in range(25)]
-    seen = set()
+    seen_groups = set()
     for size in (1, 3, 7, 25):
         parquet_path = tmp_path / f"{size}.parquet"
         write_split(parquet_path, Cloze, from_rows(Cloze, rows, size), group_rows=10)
@@ -39,8 +39,8 @@ def test_row_groups_are_fixed(tmp_path: Path) -> None:
         assert [
             data.row_group(group_number).num_rows for group_number in range(data.num_row_groups)
         ] == [10, 10, 5]
-        seen.add(parquet_path.read_bytes())
-    assert len(seen) == 1
+        seen_groups.add(parquet_path.read_bytes())
+    assert len(seen_groups) == 1
 
 
 def test_filtered_in_order(tmp_path: Path) -> None:

@@ -126,15 +126,17 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
     def stop() -> list[object]:
         raise KeyboardInterrupt
 
-    whole = dataset(SAME)
+    whole_dataset = dataset(SAME)
     with pytest.raises(ValueError, match="not unique: 0000-2021Q3"):
         publish(tmp_path, changed({"unchanged/2021Q4": [{"n": 0, "id": "0000-2021Q3"}]}))
-    broken_dataset = replace(whole, tables=(replace(whole.tables[0], splits={"a": stop}),))
+    broken_dataset = replace(
+        whole_dataset, tables=(replace(whole_dataset.tables[0], splits={"a": stop}),)
+    )
     with pytest.raises(KeyboardInterrupt):
         write_release(broken_dataset, meta(SAME), tmp_path)
     lacking_prose = replace(meta(SAME), prose=tmp_path / "data_cards" / "sample" / "prose.md")
     with pytest.raises(UserError, match=r"sample/prose.md: a card needs prose(.|\n)*## Motivation"):
-        write_release(whole, lacking_prose, tmp_path)
+        write_release(whole_dataset, lacking_prose, tmp_path)
     with pytest.raises(NothingLeftError, match=r"nothing is left for sample: 2 in_doubt\n  in_d"):
         publish(tmp_path, Sample({"unchanged": {"2021Q3": []}, "segments": BASE["segments"]}))
     assert checksums(tmp_path) == {}

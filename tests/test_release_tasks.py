@@ -189,11 +189,11 @@ def test_tasks_are_in_the_manifest_and_other_tasks_are_a_patch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first_release = publish(tmp_path, Sample(ROWS))
-    written = {
+    written_files = {
         task_file.relative_to(first_release.folder).as_posix()
         for task_file in first_release.folder.rglob("tasks/**/*.*")
     }
-    assert set() < written <= load_manifest(first_release.folder).sha256s().keys()
+    assert set() < written_files <= load_manifest(first_release.folder).sha256s().keys()
     assert publish(tmp_path, Sample(ROWS)).level == "none"
     monkeypatch.setattr(tasks, "MAX_TOKENS", 8)
     assert publish(tmp_path, Sample(ROWS)).level == "patch"
@@ -241,8 +241,8 @@ def test_only_what_lies_after_a_cut_off(release_folder: Path, tmp_path: Path) ->
     assert read_yaml(tasks_folder / "_unchanged_yaml")["process_docs"] == "after.keep"
     told_row = json.loads((tasks_folder / "after.json").read_text("utf-8"))
     assert told_row == {"after": "2020-12-31", "time": ["period_last"]}
-    refused = run_cli(*command_words, "--after", "2022-01-01", ok=False)
-    assert "no row asks about a time after 2022" in refused.stderr
+    refused_run = run_cli(*command_words, "--after", "2022-01-01", ok=False)
+    assert "no row asks about a time after 2022" in refused_run.stderr
     run_cli(*command_words, "--after", "2021-09-30")
     assert read_yaml(tasks_folder / "sample.yaml")["task"] == ["sample-new"]
 

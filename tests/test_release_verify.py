@@ -258,5 +258,5 @@ def test_no_command_has_a_traceback_for_a_damaged_table(
         *("tasks {0} --for inspect --out {2}/tasks", "diff {0} {0}"),
     ):
         words = command.format(release_folder, predictions, tmp_path).split()
-        printed = run_cli(*words, ok=False).stderr
-        assert "Traceback" not in printed, (command, table, printed)
+        printed_errors = run_cli(*words, ok=False).stderr
+        assert "Traceback" not in printed_errors, (command, table, printed_errors)

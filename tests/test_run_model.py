@@ -114,10 +114,10 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
         for score in rows[0]["scores"].values():
             assert score < 0
     bytes_before = (tmp_path / "out.jsonl").read_bytes()
-    again = ordered(release_folder, models[model_kind], tmp_path, view=view, offline=True)
-    assert again == rows and (tmp_path / "out.jsonl").read_bytes() == bytes_before
-    beside = read_about(tmp_path / "out.jsonl")
-    assert beside and (beside.model, beside.dataset, beside.version) == (
+    asked_again = ordered(release_folder, models[model_kind], tmp_path, view=view, offline=True)
+    assert asked_again == rows and (tmp_path / "out.jsonl").read_bytes() == bytes_before
+    about_run = read_about(tmp_path / "out.jsonl")
+    assert about_run and (about_run.model, about_run.dataset, about_run.version) == (
         model_kind,
         "sample",
         "1.0.0",
@@ -369,8 +369,10 @@ def test_a_server_is_asked(
     assert "Each statement has a gap, _X_." in request_body["messages"][0]["content"]
     assert "12 kept before; 0 calls" in run_cli(*words).stderr
     assert len(calls) == 12
-    beside = json.loads((tmp_path / "out.json").read_text("utf-8"))
-    assert beside["model"] == "org/m-1.5" and beside["settings"]["base_url"].startswith(server)
+    about_run = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    assert about_run["model"] == "org/m-1.5" and about_run["settings"]["base_url"].startswith(
+        server
+    )
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert len(files) >= 3
     for file in files:

@@ -47,9 +47,11 @@ def expected(server: Server, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def mine_mayors(
     server: Server, folder: Path, policy: RetryPolicy = HASTE, **options: Any
 ) -> MinedTables:
-    given: dict[str, Any] = {"relations": {"P39": False}, "user_agent": AGENT}
-    given |= {"cache": folder / "cache", "page": 40, "id_page": 100, "policy": policy}
-    return mine_sparql(options.pop("endpoint", server.endpoint), folder / "out", **given | options)
+    given_settings: dict[str, Any] = {"relations": {"P39": False}, "user_agent": AGENT}
+    given_settings |= {"cache": folder / "cache", "page": 40, "id_page": 100, "policy": policy}
+    return mine_sparql(
+        options.pop("endpoint", server.endpoint), folder / "out", **given_settings | options
+    )
 
 
 @pytest.mark.parametrize(("fault", "at_least"), CASES["waits"])
@@ -151,12 +153,12 @@ def test_it_asks_by_post_with_the_contact_and_never_twice(server: Server, tmp_pa
         assert "OFFSET" not in entry["query"]
     # day, count; ids: 100, 20, none; statements: 3 and 1 pages; entities: 4 pages
     assert len(log) == 2 + 3 + 4 + 4
-    before = checksums(tmp_path / "out")
+    sums_before = checksums(tmp_path / "out")
     server.reset()
     mine_mayors(server, tmp_path, page=7, id_page=3)
     assert server.log == []
-    assert checksums(tmp_path / "out") == before
-    assert before.keys() == {*TABLES}
+    assert checksums(tmp_path / "out") == sums_before
+    assert sums_before.keys() == {*TABLES}
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
@@ -181,8 +183,8 @@ mine_sparql({server.endpoint!r}, Path({str(tmp_path / "out")!r}), relations={{"P
     assert not (tmp_path / "out" / "statements.parquet").exists()
     server.reset()
     assert mine_mayors(server, tmp_path, page=10, id_page=50).statements.read_bytes() == expected
-    again = set(column_of(server.log, "query"))
-    assert again & set(queries) <= {queries[-1]}  # at most the one that was under way
+    later_queries = set(column_of(server.log, "query"))
+    assert later_queries & set(queries) <= {queries[-1]}  # at most the one that was under way
 
 
 def test_credentials_are_sent_and_never_kept(server: Server, tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def _relations() -> dict[str, Relation]:
 @cache
 def _ids() -> dict[str, str]:
     """A number for every subject and object, subjects after objects."""
-    objects = dict.fromkeys(said.object for case in CASES for said in case.says)
+    objects = dict.fromkeys(said_segment.object for case in CASES for said_segment in case.says)
     names = [*objects, *names_of(CASES)]
     assert len(set(names)) == len(names)
     return {name: f"Q{item_number}" for item_number, name in enumerate(names, 1)}
@@ -173,7 +173,7 @@ def _id(name: str) -> str:
 
 def _dump() -> bytes:
     object_names: dict[str, Any] = dict.fromkeys(
-        stated.object for case in CASES for stated in case.says
+        stated_segment.object for case in CASES for stated_segment in case.says
     )
     objects = [
         item(
@@ -187,7 +187,10 @@ def _dump() -> bytes:
         item(
             _id(case.name),
             case.name,
-            {**_life(case.life), case.relation: [_claim(stated) for stated in case.says]},
+            {
+                **_life(case.life),
+                case.relation: [_claim(stated_segment) for stated_segment in case.says],
+            },
         )
         for case in CASES
     ]

@@ -70,8 +70,8 @@ class Run:
             ]
             if entries:
                 two_workers = [*entries, {"question": VAGUE, "answer": "home"}]
-                again = [{**entries[0], "answer": OWN}]
-                answers = {"questions": [two_workers, again]}
+                second_entries = [{**entries[0], "answer": OWN}]
+                answers = {"questions": [two_workers, second_entries]}
                 self.wrote.append(gold_row(*shown(item), answers, judgments=2, dataset=WRITTEN))
         first_item, second_item, *_ = items
         right_answers = {"questions": [{"question": "Who was it in Paris?", "answer": "Ann"}]}
@@ -157,18 +157,18 @@ def test_written_questions_are_added_and_nothing_else_changes(annotated_run: Run
     assert {id_: rows_after[id_] for id_ in rows_before} == rows_before
     expected_answers = {}
     for written_row in annotated_run.wrote:
-        two_workers, again = json.loads(written_row.answers)["questions"]
+        two_workers, second_entries = json.loads(written_row.answers)["questions"]
         for entry in two_workers:
             given_answers = [
                 worker_entry["answer"]
-                for worker_entry in (entry, *again)
+                for worker_entry in (entry, *second_entries)
                 if worker_entry["question"] == entry["question"]
             ]
             expected_answers[written_row.row, entry["question"]] = given_answers
-    written = [row for id_, row in rows_after.items() if id_ not in rows_before]
-    assert len(written) > 100
-    assert set(column_of(written, "recent_or_past")) == {"recent", "past"}
-    for row in written:
+    written_rows = [row for id_, row in rows_after.items() if id_ not in rows_before]
+    assert len(written_rows) > 100
+    assert set(column_of(written_rows, "recent_or_past")) == {"recent", "past"}
+    for row in written_rows:
         (draw,) = (
             draw_row
             for (draw_id, question), given_answers in expected_answers.items()
@@ -186,11 +186,11 @@ def test_written_questions_are_added_and_nothing_else_changes(annotated_run: Run
         assert not SKIPPED & set(row["filters"])
         assert "toxicity" in row["filters"]
         assert row["toxicity_profanity"] is not None
-    dropped = {
+    dropped_counts = {
         figure_row["filter"]: figure_row["dropped"]
         for figure_row in figure_rows(annotated_run.b, "written_filters")
     }
-    assert sum(dropped.values()) == len(expected_answers) - len(written)
+    assert sum(dropped_counts.values()) == len(expected_answers) - len(written_rows)
     outcomes = {
         (figure_row["layout"], figure_row["outcome"]): figure_row["rows"]
         for figure_row in figure_rows(annotated_run.b, "gold")
@@ -235,15 +235,15 @@ def test_judged_and_answered_rows_are_what_changes(annotated_run: Run) -> None:
             assert row_id not in baseline
             continue
         assert differ <= {"answers_additional", "targets"}
-        before = rows_before[row_id]["answers_additional"]
+        answers_before = rows_before[row_id]["answers_additional"]
         baseline_row, new_references = (
             baseline[row_id],
-            list(row["answers_additional"])[len(before) :],
+            list(row["answers_additional"])[len(answers_before) :],
         )
         assert sorted(given_answers) == sorted(
             [*new_references, *([baseline_row["answer"]] if baseline_row["answer"] else [])]
         )
-        references = [*row["answers"], *before, *new_references]
+        references = [*row["answers"], *answers_before, *new_references]
         assert baseline_row["exact_match"] == (
             baseline_row["answer"] in references or baseline_row["answer"] == "the " + references[0]
         )

@@ -168,21 +168,21 @@ def test_the_whole_way(model: tuple[str, Model], tmp_path: Path) -> None:
     assert str(tmp_path) not in card + (whole_release / "manifest.json").read_text("utf-8")
     # the same bytes from the kept answers alone, and nothing is asked
     calls_before = len(server_model.calls)
-    again = tmp_path / "again"
+    second_folder = tmp_path / "again"
     recipe_data = yaml.safe_load(path.read_text("utf-8"))
     recipe_data["build"]["offline"] = True
     (tmp_path / "build/work").rename(tmp_path / "work")
-    again.mkdir()
-    (again / "build").mkdir()
-    (tmp_path / "work").rename(again / "build/work")
+    second_folder.mkdir()
+    (second_folder / "build").mkdir()
+    (tmp_path / "work").rename(second_folder / "build/work")
     offline = recipe(tmp_path / "r", backend, offline=True)
-    run_cli("release", offline, "--build", again / "build", "--out", again / "out")
+    run_cli("release", offline, "--build", second_folder / "build", "--out", second_folder / "out")
     assert len(server_model.calls) == calls_before
     data = sorted(
         data_path.relative_to(whole_release)
         for data_path in (whole_release / "data").rglob("*.parquet")
     )
-    offline_release = again / "out/streamingqa-lm/1.0.0"
+    offline_release = second_folder / "out/streamingqa-lm/1.0.0"
     assert data and all(
         (whole_release / data_path).read_bytes() == (offline_release / data_path).read_bytes()
         for data_path in data

@@ -102,7 +102,7 @@ def test_segments(both_timelines: Both) -> None:
     cut_subjects = {
         subject
         for subject, line in both_timelines.lines.items()
-        if any(s.doubts for s in line.segments)
+        if any(line_segment.doubts for line_segment in line.segments)
     }
     found_rows = both_timelines.duck.rows(both_timelines.line.segments.select(_COLUMNS))
     expected_rows = [

@@ -60,9 +60,15 @@ def test_a_subject_is_in_one_split(rows: dict[str, list[dict[str, Any]]]) -> Non
 def test_what_has_no_answer_has_none_in_its_context(rows: dict[str, list[dict[str, Any]]]) -> None:
     assert "nothing_holds" not in set(column_of(rows["easy"], "answerable"))
     for mode, share in (("easy", 0.13), ("hard", 0.15)):
-        without = [r for r in rows[mode] if r["answerable"] != "yes"]
+        without = [
+            question_row for question_row in rows[mode] if question_row["answerable"] != "yes"
+        ]
         # Most others lose paragraphs, too: length tells nothing.
-        shortened = [r for r in rows[mode] if r["answerable"] == "yes" and r["left_out"]]
+        shortened = [
+            question_row
+            for question_row in rows[mode]
+            if question_row["answerable"] == "yes" and question_row["left_out"]
+        ]
         assert 2 * len(shortened) > len(rows[mode])
         assert abs(len(without) / len(rows[mode]) - share) < 0.03
         for row in without:
@@ -85,7 +91,9 @@ def test_the_page_states_a_boundary_of_what_is_asked(rows: dict[str, list[dict[s
 
 
 def test_probes_have_the_answers_of_their_question(rows: dict[str, list[dict[str, Any]]]) -> None:
-    questions_by_id = {r["id"]: r for mode in ("easy", "hard") for r in rows[mode]}
+    questions_by_id = {
+        question_row["id"]: question_row for mode in ("easy", "hard") for question_row in rows[mode]
+    }
     assert len(rows["consistency"]) > len(questions_by_id)
     for row in rows["consistency"]:
         question = questions_by_id[row["probe_of"]]

@@ -85,8 +85,12 @@ def align(
 
 def _named(segment_row: rows.Segment, names: Names) -> rows.NamedSegment:
     base = {name: getattr(segment_row, name) for name in BASE}
-    more = {"object_label": names.label, "aliases": names.aliases, "object_title": names.title}
-    return rows.NamedSegment(**base, **more)  # type: ignore[arg-type]
+    name_columns = {
+        "object_label": names.label,
+        "aliases": names.aliases,
+        "object_title": names.title,
+    }
+    return rows.NamedSegment(**base, **name_columns)  # type: ignore[arg-type]
 
 
 LEEDS = Names("Leeds United F.C.", ("LUFC", "The Whites"), "Leeds United F.C.")
@@ -106,11 +110,11 @@ def test_one_segment_and_its_page(case: tuple[str, ...]) -> None:
     _, names, start, end, text, *expected = case
     segment_row = segment(start or None, None if end == "open" else end)
     [row] = align(text, [(segment_row, _names(names) if names else LEEDS)])
-    stated = [ANSWERS[row.start_stated], ANSWERS[row.end_stated]]
+    stated_answers = [ANSWERS[row.start_stated], ANSWERS[row.end_stated]]
     place = "" if row.paragraph is None else str(row.paragraph)
-    results = [row.rule, place, row.mention or "", *stated, ANSWERS[row.contradicted]]
+    results = [row.rule, place, row.mention or "", *stated_answers, ANSWERS[row.contradicted]]
     assert results == expected
-    assert row.evidence == TIERS[stated.count("yes")]
+    assert row.evidence == TIERS[stated_answers.count("yes")]
     assert (row.page, row.revision, row.verification) == (7, 8, "automatic")
     assert (row.score is not None) == (row.rule == "similar")
     if row.paragraph is not None:
@@ -183,8 +187,8 @@ def test_the_days_that_a_page_states() -> None:
         1992,
         2003,
     ]
-    listed = replace(row, paragraph=5)
-    assert [first.year for first, _ in states.dates_near_evidence([listed])] == [1999, 2003]
+    listed_row = replace(row, paragraph=5)
+    assert [first.year for first, _ in states.dates_near_evidence([listed_row])] == [1999, 2003]
     assert states.lengths == (4, 11, 7, 5, 2, 3, 1)
 
 
@@ -196,8 +200,8 @@ def test_a_name_of_two_objects_is_no_name() -> None:
     ]
     results = align("He joined United.", both)
     assert [row.rule for row in results] == ["none", "none"]
-    [alone] = align("He joined United.", both[:1])
-    assert alone.rule == "name"
+    [single_mention] = align("He joined United.", both[:1])
+    assert single_mention.rule == "name"
 
 
 def test_similarity_has_a_threshold() -> None:
@@ -213,9 +217,9 @@ def test_the_cosine_by_hand() -> None:
     """Two passages, three words a name: the weights are ln(3/3)+1 = 1 and ln(3/2)+1 = 1.405."""
     omega = Names("alpha beta omega", (), None)
     [row] = align("* alpha beta gamma\n* alpha delta", [(segment(), omega)])
-    seen, once, never = 1.0, 1.4054651081, 2.0986122887
-    dot = seen**2 + once**2
-    length = (seen**2 + once**2 + never**2) ** 0.5 * (seen**2 + 2 * once**2) ** 0.5
+    seen_weight, once, never = 1.0, 1.4054651081, 2.0986122887
+    dot = seen_weight**2 + once**2
+    length = (seen_weight**2 + once**2 + never**2) ** 0.5 * (seen_weight**2 + 2 * once**2) ** 0.5
     assert row.score == pytest.approx(dot / length, abs=1e-6)
     assert (row.paragraph, row.mention) == (0, "alpha beta")
 
@@ -239,8 +243,8 @@ def test_the_measure_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     file = tmp_path / "marked.json"
     file.write_text(record.replace('"end": 24', '"end": 26'))
     measure.main(file)
-    printed = capsys.readouterr().out
-    assert re.search(r"exact span +\d+ +[\d.]+% +\d+ +[\d.]+% +1 100\.0%", printed)
+    printed_table = capsys.readouterr().out
+    assert re.search(r"exact span +\d+ +[\d.]+% +\d+ +[\d.]+% +1 100\.0%", printed_table)
 
 
 @pytest.mark.parametrize(("label", "text", "expected"), read_table("names_in_pages"))
@@ -331,17 +335,21 @@ def test_the_same_bytes_in_two_processes(tmp_path: Path) -> None:
     for jobs in (1, 2):
         align_file(pages, segments, tmp_path / str(jobs), Alignment(), jobs)
     for name in ("aligned.parquet", "dropped.parquet"):
-        segment_row, two = ((tmp_path / str(j) / name).read_bytes() for j in (1, 2))
+        segment_row, two = ((tmp_path / str(job_count) / name).read_bytes() for job_count in (1, 2))
         assert segment_row == two
-    results, dropped = (read(tmp_path / "1" / f"{n}.parquet") for n in ("aligned", "dropped"))
+    results, dropped_rows = (
+        read(tmp_path / "1" / f"{table_name}.parquet") for table_name in ("aligned", "dropped")
+    )
     known_subjects, expected = set(column_of(read(pages), "item")), read(segments)
-    assert [{n: row[n] for n in BASE} for row in results] == [
-        {n: stretch[n] for n in BASE}
+    assert [{table_name: row[table_name] for table_name in BASE} for row in results] == [
+        {table_name: stretch[table_name] for table_name in BASE}
         for stretch in expected
         if stretch["subject"] in known_subjects
     ]
     left_segments = [stretch for stretch in expected if stretch["subject"] not in known_subjects]
-    assert [(drop["step"], drop["reason"], drop["item"], drop["detail"]) for drop in dropped] == [
+    assert [
+        (drop["step"], drop["reason"], drop["item"], drop["detail"]) for drop in dropped_rows
+    ] == [
         (
             "align",
             "no_page",
@@ -350,7 +358,7 @@ def test_the_same_bytes_in_two_processes(tmp_path: Path) -> None:
         )
         for stretch in left_segments
     ]
-    assert min(len(results), len(dropped)) > 20
+    assert min(len(results), len(dropped_rows)) > 20
     assert column_of(results, "rule") == ["name", "name", "none"] * (len(results) // 3)
 
 
@@ -400,8 +408,8 @@ def kept(
     ]
     parquet(path, rows.AlignedSegment, some)
     settings = Alignment(pairs_per_relation=cap)
-    segments, dropped = keep_pairs(duck.read(path, rows.AlignedSegment), settings, seed)
-    duck.write(dropped, folder / "d.parquet", rows.Dropped, DROPPED_ORDER)
+    segments, dropped_rows = keep_pairs(duck.read(path, rows.AlignedSegment), settings, seed)
+    duck.write(dropped_rows, folder / "d.parquet", rows.Dropped, DROPPED_ORDER)
     order = ("subject", "relation", "object")
     duck.write(segments, folder / "k.parquet", rows.AlignedSegment, order)
     left_segments = {(row["subject"], row["relation"]) for row in read(folder / "k.parquet")}

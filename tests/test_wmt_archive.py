@@ -81,13 +81,13 @@ LINES["not UTF-8"] = (line(split=b"caf\xe9"), "bad_utf8")
 def test_lines(tmp_path: Path) -> None:
     index_archive(archive(tmp_path, *(line for line, _ in LINES.values())), tmp_path / "out")
     reasons = {line_number: reason for line_number, (_, reason) in enumerate(LINES.values(), 1)}
-    dropped = {
+    dropped_reasons = {
         int(drop["item"].removeprefix(f"{NAME}.gz:")): drop["reason"]
         for drop in dropped_in(tmp_path / "out")
         if drop["step"] == "read"
     }
     kept_lines = {reference.line: None for reference in refs(tmp_path / "out")}
-    assert dropped | kept_lines == reasons
+    assert dropped_reasons | kept_lines == reasons
     assert len(kept_lines) == 4
 
 
@@ -221,8 +221,8 @@ def test_sentences_by_rule(sentences: list[str]) -> None:
 def test_the_first_of_equal_ids_stays(tmp_path: Path) -> None:
     path = archive(tmp_path, line(), line(split="Z."), line("20190208"))
     assert [reference.line for reference in indexed(path, tmp_path / "out")] == [1, 3]
-    (dropped,) = dropped_in(tmp_path / "out")
-    assert (dropped["reason"], dropped["detail"]) == ("duplicate", f"as {NAME}.gz:1")
+    (dropped_row,) = dropped_in(tmp_path / "out")
+    assert (dropped_row["reason"], dropped_row["detail"]) == ("duplicate", f"as {NAME}.gz:1")
 
 
 WORDS = [f"word{line_number}" for line_number in range(300)]
@@ -277,9 +277,9 @@ def test_until(tmp_path: Path) -> None:
 
 
 def test_a_file_cut_short_says_how_far(tmp_path: Path) -> None:
-    whole = (SAMPLES / f"{NAME}.gz").read_bytes()
+    whole_bytes = (SAMPLES / f"{NAME}.gz").read_bytes()
     path = tmp_path / f"{NAME}.gz"
-    path.write_bytes(whole[: len(whole) // 2])
+    path.write_bytes(whole_bytes[: len(whole_bytes) // 2])
     with pytest.raises(UserError, match=rf"{NAME}.gz: the file is cut short or damaged after \d"):
         index_archive(path, tmp_path / "out")
     assert not list((tmp_path / "out").iterdir())
@@ -291,7 +291,7 @@ def test_files_that_are_no_archive(tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     (tmp_path / "own.jsonl").write_text('{"id": 7, "date": "2020-01-01", "text": "A."}\n')
     pq.write_table(pa.table({"date": ["x"], "text": ["y"], "id": [7]}), tmp_path / "own.parquet")
-    wrong: dict[str, str] = {
+    wrong_files: dict[str, str] = {
         "own.jsonl": "own.jsonl:1: its records have `id`",
         "own.parquet": "its records have `id`",
         "absent.gz": "no such file",
@@ -299,7 +299,7 @@ def test_files_that_are_no_archive(tmp_path: Path) -> None:
         "page.html": "no line of it is an article",
         "none": "no news archive in this folder",
     }
-    for name, text in wrong.items():
+    for name, text in wrong_files.items():
         with pytest.raises(UserError, match=text):
             index_archive(tmp_path / name, tmp_path / "out")
     archive(tmp_path / "a", line())
@@ -345,8 +345,8 @@ def test_real_news(real_data: Path, tmp_path: Path) -> None:
         pytest.skip(f"no news in {real_data}")
     index_archive(folder, tmp_path / "out", jobs=2)
     assert len(refs(tmp_path / "out")) == 6451 and not dropped_in(tmp_path / "out")
-    with gzip.open(folder / "news-docs.index.tsv.gz", "rt", encoding="utf-8") as listed:
-        published = {row.split("\t")[3] for row in listed}
+    with gzip.open(folder / "news-docs.index.tsv.gz", "rt", encoding="utf-8") as listed_lines:
+        published = {row.split("\t")[3] for row in listed_lines}
     assert {reference.sha256 for reference in refs(tmp_path / "out")} <= published
 
 

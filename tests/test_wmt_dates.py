@@ -117,8 +117,10 @@ def test_recent_questions_wait_uniformly_from_0_to_30_days(drawn_dates: DrawnDat
     """Articles from January to November: none of their questions is outside the year."""
     article = days_of(drawn_dates.table, "article_day", split="eval", subset="recent")
     question = days_of(drawn_dates.table, "question_day", split="eval", subset="recent")
-    inside = (article >= np.datetime64("2020-01-01")) & (article <= np.datetime64("2020-12-01"))
-    waits = Counter((question - article)[inside].astype(int).tolist())
+    inside_year = (article >= np.datetime64("2020-01-01")) & (
+        article <= np.datetime64("2020-12-01")
+    )
+    waits = Counter((question - article)[inside_year].astype(int).tolist())
     assert sorted(waits) == list(range(31))
     assert sum(waits.values()) > 80_000
     assert uniform(list(waits.values()))
@@ -161,9 +163,9 @@ def test_bounds_of_every_split(uneven: Path, tmp_path: Path) -> None:
 
 def test_a_draw_does_not_depend_on_how_many_there_are(uneven: Path, tmp_path: Path) -> None:
     few = {"eval": Amount(recent=50, past=50), "train": NONE, "valid": NONE}
-    more = {"eval": Amount(recent=900, past=70), "train": few["eval"], "valid": NONE}
+    larger_amounts = {"eval": Amount(recent=900, past=70), "train": few["eval"], "valid": NONE}
     small = keyed_by_id(run(uneven, tmp_path / "a", SEED, **few).table.to_pylist())
-    large = keyed_by_id(run(uneven, tmp_path / "b", SEED, **more).table.to_pylist())
+    large = keyed_by_id(run(uneven, tmp_path / "b", SEED, **larger_amounts).table.to_pylist())
     for name, row in small.items():
         assert large[name] == row
     other_rows = keyed_by_id(run(uneven, tmp_path / "c", SEED + 1, **few).table.to_pylist())

@@ -59,8 +59,10 @@ def test_a_corpus_until_a_day_is_the_same_for_any_number_of_processes(
     write_passages(SAMPLES, tmp_path / "one", until=day)
     write_passages(SAMPLES, tmp_path / "two", until=day, jobs=jobs, block=block)
     for name in ("passages.parquet", "articles.parquet", "dropped.parquet"):
-        first_bytes, right = ((tmp_path / side / name).read_bytes() for side in ("one", "two"))
-        assert first_bytes == right, name
+        first_bytes, second_bytes = (
+            (tmp_path / side / name).read_bytes() for side in ("one", "two")
+        )
+        assert first_bytes == second_bytes, name
     passages = pq.read_table(tmp_path / "one/passages.parquet")
     assert max(passages["day"].to_pylist()) <= day
     articles = pq.read_table(tmp_path / "one/articles.parquet")
