@@ -76,8 +76,8 @@ def given_away(release_folder: Path) -> dict[str, int]:
 
     config_counts: dict[str, int] = {}
     for config_name, row_type, split_path in asking_tables(release_folder):
-        table = pq.read_table(split_path, columns=["prompt", "targets"])
-        for row in table.to_pylist():
+        prompt_table = pq.read_table(split_path, columns=["prompt", "targets"])
+        for row in prompt_table.to_pylist():
             assert row["prompt"].strip(), (config_name, row)
             assert row["targets"] or issubclass(row_type, TimeQuestion), (config_name, row)
             prompt = words(row["prompt"])

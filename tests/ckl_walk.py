@@ -60,7 +60,7 @@ class Walk:
         recipe["build"] |= build
         file_path = self.folder / f"{name}.yaml"
         file_path.write_text(json.dumps(recipe, default=str), "utf-8")
-        options = ReleaseOptions(
+        release_options = ReleaseOptions(
             given={} if name == "ckl-questions" else {"gold": [str(self.folder / "judgments")]},
             snapshot=None,
             version=None,
@@ -72,7 +72,7 @@ class Walk:
             memory="1GB",
             say=self.said.append,
         )
-        return release_all([file_path], options)[0]
+        return release_all([file_path], release_options)[0]
 
     def batch(self, layout: str, number: int) -> HitBatch:
         """A batch of rows of the newest release."""
@@ -237,12 +237,14 @@ def experts(items: Sequence[Item]) -> list[Gold]:
             **cloze_case["experts"],
         }
         name, command_words = cloze_case.get("marked", ("", ""))
-        results = shown_item.fields["results"]
-        assert isinstance(results, list)
-        texts = [str(passage["text"]) for passage in results if isinstance(passage, dict)]
+        search_results = shown_item.fields["results"]
+        assert isinstance(search_results, list)
+        passage_texts = [
+            str(passage["text"]) for passage in search_results if isinstance(passage, dict)
+        ]
         marks = [
             mark(text, command_words, place)
-            for place, text in enumerate(texts)
+            for place, text in enumerate(passage_texts)
             if name and command_words in text
         ]
         expert_answers |= {name: marks[0]} if name else {}

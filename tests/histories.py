@@ -51,17 +51,17 @@ def fact(
 def day(text: str) -> tuple[date, date]:
     """`2019`, `2019-07` or `2019-07-24` as an interval of days."""
     year, month, place = ([int(part) for part in text.split("-")] + [0, 0])[:3]
-    first = date(year, month or 1, place or 1)
+    first_day = date(year, month or 1, place or 1)
     if place:
-        return first, first
+        return first_day, first_day
     next_month = date(year + (month in (0, 12)), month % 12 + 1 if month else 1, 1)
-    return first, next_month - timedelta(days=1)
+    return first_day, next_month - timedelta(days=1)
 
 
 def parquet(path: Path, row: Any, rows: Sequence[Any], group: int = 5_000) -> Path:
     """Rows as a Parquet file, in row groups small enough that several threads share them."""
-    table = pa.Table.from_batches(batches(row, rows), schema=arrow_schema(row))
-    pq.write_table(table, path, row_group_size=group)
+    arrow_table = pa.Table.from_batches(batches(row, rows), schema=arrow_schema(row))
+    pq.write_table(arrow_table, path, row_group_size=group)
     return path
 
 

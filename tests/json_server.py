@@ -23,8 +23,10 @@ def serve_json(answer: Callable[[BaseHTTPRequestHandler, Any], Reply]) -> Iterat
                 self.close_connection = True
                 return
             status, reply, *reply_headers = server_reply
-            data = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
-            self.send(status, data, {"Content-Type": "application/json"} | dict(*reply_headers))
+            reply_bytes = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
+            self.send(
+                status, reply_bytes, {"Content-Type": "application/json"} | dict(*reply_headers)
+            )
 
     with serve_requests(JsonHandler) as address:
         yield address

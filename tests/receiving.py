@@ -64,12 +64,12 @@ class Server:
 
 @contextmanager
 def serving(hit_batch: Path, results_folder: Path, *options: str) -> Iterator[Server]:
-    server = Server(hit_batch, results_folder, *options)
+    pages_server = Server(hit_batch, results_folder, *options)
     try:
-        yield server
+        yield pages_server
     finally:
-        if server.process.poll() is None:
-            server.kill()
+        if pages_server.process.poll() is None:
+            pages_server.kill()
 
 
 def call(
@@ -79,13 +79,15 @@ def call(
     headers: Mapping[str, str] = {},
 ) -> tuple[int, Any]:
     """The status and JSON (else text) of a GET, or of a POST of something."""
-    body = (
+    request_body = (
         request_value
         if isinstance(request_value, bytes | None)
         else json.dumps(request_value).encode()
     )
-    method = "GET" if body is None else "POST"
-    reply = requests.request(method, address + file_path, data=body, headers=headers, timeout=30)
+    method = "GET" if request_body is None else "POST"
+    reply = requests.request(
+        method, address + file_path, data=request_body, headers=headers, timeout=30
+    )
     is_json = reply.headers["content-type"].startswith("application/json")
     return reply.status_code, reply.json() if is_json else reply.text
 

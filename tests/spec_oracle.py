@@ -872,13 +872,16 @@ def comparisons(
         held(line, period if when_counted == "during" else Point(period.last, period.last))
         for period in built_periods
     ]
-    rows = [
+    compared_rows = [
         compare_held(earlier_held, later_held, undated)
         for earlier_held, later_held in pairwise(held_values)
     ]
     if when_counted == "end":
-        rows = [asked_at_end(row_number, row, held_values) for row_number, row in enumerate(rows)]
-    return list(zip(built_periods[1:], rows, strict=True))
+        compared_rows = [
+            asked_at_end(row_number, row, held_values)
+            for row_number, row in enumerate(compared_rows)
+        ]
+    return list(zip(built_periods[1:], compared_rows, strict=True))
 
 
 def asked_at_end(row_number: int, row: Comparison, held_values: Sequence[Held]) -> Comparison:

@@ -19,9 +19,9 @@ def read_table(name: str) -> Any:
     if (path := FOLDER / f"{name}.yaml").is_file():
         return yaml.safe_load(path.read_text("utf-8"))
     head, *lines = (FOLDER / f"{name}.tsv").read_text("utf-8").rstrip("\n").split("\n")
-    rows = [line.split("\t") for line in lines if line and not line.startswith("# ")]
+    cell_rows = [line.split("\t") for line in lines if line and not line.startswith("# ")]
     width = head.count("\t") + 1
-    return [[_read(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
+    return [[_read(cell) for cell in row] + [""] * (width - len(row)) for row in cell_rows]
 
 
 def _read(cell: str) -> Any:
@@ -71,6 +71,6 @@ def case_lists(name: str) -> dict[str, list[Any]]:
     """The lists of a YAML file for `parametrize`, each the cases of a test."""
     read_lists = read_table(name)
     return {
-        list_name: [pytest.param(*row, id=str(row)) for row in rows]
-        for list_name, rows in read_lists.items()
+        list_name: [pytest.param(*row, id=str(row)) for row in case_rows]
+        for list_name, case_rows in read_lists.items()
     }

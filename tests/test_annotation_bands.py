@@ -74,9 +74,9 @@ class _Judges:
     ) -> None:
         """Do the whole batch and read it in."""
         assert threshold_report.batch
-        results = self.folder / f"{threshold_report.batch[0].name}{''.join(workers)}.jsonl"
-        work(threshold_report.batch[0], results, list(workers), self.says)
-        take(self.folder, results)
+        results_path = self.folder / f"{threshold_report.batch[0].name}{''.join(workers)}.jsonl"
+        work(threshold_report.batch[0], results_path, list(workers), self.says)
+        take(self.folder, results_path)
 
     def says(self, worker_id: str, item: Item) -> dict[str, Any]:
         if item.answers is not None:
@@ -157,8 +157,8 @@ def test_few_rows_are_enough(tmp_path: Path) -> None:
     ]
     hand_in(tmp_path, lines, "few.jsonl")
     judges.scores = {f"r{row_number}": dict.fromkeys(ATTRIBUTES) for row_number in range(4)}
-    first = judges.next()
-    judges.judge(first)
+    first_report = judges.next()
+    judges.judge(first_report)
     threshold_report, _ = _run(judges)
     warned = "insult: of fewer than 50 judgments, too few: 0.95 (2), 0.45 (4)"
     assert threshold_report.lines()[2:4] == ["insult: threshold 0.95", warned]
@@ -193,13 +193,13 @@ def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) ->
 
 def test_a_batch_that_is_out_is_waited_for(tmp_path: Path) -> None:
     judges = _of_file(tmp_path)
-    first = judges.next()
+    first_report = judges.next()
     waiting = judges.next()
     assert (waiting.batch, waiting.snippet) == (None, None)
-    assert first.batch
-    table_rows = first.batch[1].counts["items"]
+    assert first_report.batch
+    table_rows = first_report.batch[1].counts["items"]
     assert waiting.sent == table_rows
-    judges.judge(first, ("u",))  # one judge of two
+    judges.judge(first_report, ("u",))  # one judge of two
     assert judges.next().sent == table_rows
     same_report = judges.next(again=True)
     assert same_report.batch and same_report.batch[1].counts["items"] == table_rows
@@ -246,9 +246,13 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
         prose=PROSE.parents[1] / "streamingqa" / "prose.md",
         parameters={"filters": [Toxicity().model_dump(mode="json")]},
     )
-    table = Table("all", NewsQuestion, "All.", {"eval": from_rows(NewsQuestion, kept_rows)})
+    question_table = Table(
+        "all", NewsQuestion, "All.", {"eval": from_rows(NewsQuestion, kept_rows)}
+    )
     write_release(
-        Dataset((table,), (from_rows(Dropped, lost),)), order_with_release, tmp_path / "releases"
+        Dataset((question_table,), (from_rows(Dropped, lost),)),
+        order_with_release,
+        tmp_path / "releases",
     )
     threshold_report, _ = _run(judges)
     # insult: toxic from 0.815: as above; threat: 0.1 for all that were dropped, never toxic: the
@@ -257,8 +261,8 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
         "insult": 0.75,
         "threat": 0.1,
     }
-    first = read_batch(tmp_path / "hits/judge_toxicity/0001")
-    shown_fields = [item.fields for hit in first.hits for item in hit.items if item.row]
+    first_batch = read_batch(tmp_path / "hits/judge_toxicity/0001")
+    shown_fields = [item.fields for hit in first_batch.hits for item in hit.items if item.row]
     assert {tuple(item_fields) for item_fields in shown_fields} == {("question",)}
     for item_fields in shown_fields:
         assert str(item_fields["question"]).startswith("Who said: ")

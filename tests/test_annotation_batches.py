@@ -33,8 +33,15 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
     batch_files = "items.jsonl layout/layout.yaml layout/task.html.j2 preview.html private.json"
     pages = "static/hits/0001.json static/hits/0002.json static/links.csv static/task.html"
     assert sorted(entries) == [*batch_files.split(), *pages.split()]
-    counts = {"hits": 2, "items": 6, "attention": 2, "assignments": 4, "rows": 20, "sent_before": 0}
-    assert manifest.counts == counts
+    expected_counts = {
+        "hits": 2,
+        "items": 6,
+        "attention": 2,
+        "assignments": 4,
+        "rows": 20,
+        "sent_before": 0,
+    }
+    assert manifest.counts == expected_counts
     assert (str(manifest.pay.total), str(manifest.pay.hourly)) == ("2.00", "15.00")
     assert load_batch_manifest(batch_folder) == manifest
     hit_batch = read_batch(batch_folder)
@@ -66,12 +73,12 @@ def test_a_preview_has_some_hits(hits: int, shown_count: int, tmp_path: Path) ->
 
 
 def test_the_same_order_gives_the_same_bytes(tmp_path: Path) -> None:
-    first, _ = make_batch(order(tmp_path))
+    first_batch, _ = make_batch(order(tmp_path))
     second_batch, _ = make_batch(order(tmp_path, out=tmp_path / "other"))
-    assert checksums(first) == checksums(second_batch)
+    assert checksums(first_batch) == checksums(second_batch)
     other_folder, _ = make_batch(order(tmp_path, out=tmp_path / "third", seed=1))
-    assert checksums(first) != checksums(other_folder)
-    assert read_batch(first).id != read_batch(other_folder).id
+    assert checksums(first_batch) != checksums(other_folder)
+    assert read_batch(first_batch).id != read_batch(other_folder).id
 
 
 def test_rows_are_never_sent_twice_unless_asked(tmp_path: Path) -> None:
@@ -79,8 +86,8 @@ def test_rows_are_never_sent_twice_unless_asked(tmp_path: Path) -> None:
     for number, items in ((1, 6), (2, 6), (3, 6), (4, 2)):
         batch_folder, manifest = make_batch(order(tmp_path, seed=number // 4))
         assert batch_folder.name == f"{number:04}"
-        counts = manifest.counts
-        assert (counts["sent_before"], counts["items"]) == (len(sent_rows), items)
+        manifest_counts = manifest.counts
+        assert (manifest_counts["sent_before"], manifest_counts["items"]) == (len(sent_rows), items)
         sent_rows += manifest.rows
     assert sorted(sent_rows) == sorted(f"r{row_number}" for row_number in range(20))
     with pytest.raises(UserError, match=r"sent_before: 20.*\n.*--again"):
@@ -118,8 +125,8 @@ def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
     _, manifest = make_batch(undecided_order)
     assert set(manifest.rows) == open_rows
     assert manifest.counts["not_open"] == 20 - len(open_rows)
-    second = batch_of(tmp_path, undecided=True, judgments=judgments)
-    submissions = [submission(second, worker_id) for worker_id in ("A1", "B2")]
+    second_batch = batch_of(tmp_path, undecided=True, judgments=judgments)
+    submissions = [submission(second_batch, worker_id) for worker_id in ("A1", "B2")]
     take(tmp_path, hand_in(tmp_path, submissions, "second.jsonl"))
     gold = pq.read_table(judgments / "quick" / "gold.parquet").to_pylist()
     assert {row["row"] for row in gold if row["decision"] != "open"} == decided | open_rows
@@ -140,9 +147,9 @@ def test_numbers_go_on_after_the_largest(tmp_path: Path) -> None:
         (layout_hits / name).rmdir()
     batch_folder, _ = make_batch(order(tmp_path))
     batch_folder.rename(layout_hits / "9999")
-    second, _ = make_batch(order(tmp_path))
+    second_batch, _ = make_batch(order(tmp_path))
     third, _ = make_batch(order(tmp_path))
-    assert (second.name, third.name) == ("10000", "10001")
+    assert (second_batch.name, third.name) == ("10000", "10001")
 
 
 @pytest.mark.parametrize(

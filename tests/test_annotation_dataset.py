@@ -61,9 +61,9 @@ def test_files_that_are_none(
 def test_a_damaged_parquet_file(tmp_path: Path) -> None:
     file_path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": [str(row_number) * 50 for row_number in range(5000)]}), file_path)
-    data = bytearray(file_path.read_bytes())
-    data[1000:3000] = bytes(2000)
-    file_path.write_bytes(data)
+    file_bytes = bytearray(file_path.read_bytes())
+    file_bytes[1000:3000] = bytes(2000)
+    file_path.write_bytes(file_bytes)
     with pytest.raises(UserError, match=r"a\.parquet: damaged"):
         list(open_dataset(str(file_path), tmp_path).rows())
 
@@ -111,8 +111,8 @@ def test_releases(sample: Path, tmp_path: Path) -> None:
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.0")
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.10")
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.9")
-    files = open_dataset("timeqa", tmp_path).files
-    for file_path in files:
+    dataset_files = open_dataset("timeqa", tmp_path).files
+    for file_path in dataset_files:
         assert "1.0.10" in file_path.parts
 
 

@@ -134,8 +134,8 @@ def test_a_row_has_one_id_wherever_it_is_read(kind: str, ids: Any, tmp_path: Pat
     selection = make(tmp_path, layout({"a": {}}), dataset_rows)
     assert selection.counts["same_item"] == 1
     sent_ledger = Ledger({made_item.row for made_item in selection.items})
-    _, counts, _ = sample_rows(dataset_rows, layout({"a": {}}), 1, sent_ledger.rows)
-    assert counts == {"rows": 3, "sent_before": 2}
+    _, sample_counts, _ = sample_rows(dataset_rows, layout({"a": {}}), 1, sent_ledger.rows)
+    assert sample_counts == {"rows": 3, "sent_before": 2}
 
 
 def test_the_draw_is_seeded_and_a_row_does_not_depend_on_the_others(tmp_path: Path) -> None:
@@ -148,13 +148,13 @@ def test_the_draw_is_seeded_and_a_row_does_not_depend_on_the_others(tmp_path: Pa
             for made_item in make(tmp_path, item_layout, table_rows, number=number, seed=seed).items
         ]
 
-    first = drawn(table_rows, 20)
-    assert drawn(table_rows, 20) == drawn(table_rows[::-1], 20) == first
-    assert drawn(table_rows, 40)[:20] == first
-    assert [row_id for row_id in drawn(table_rows[:150], 150) if row_id in first] == [
-        row_id for row_id in first if int(row_id[1:]) < 150
+    first_draw = drawn(table_rows, 20)
+    assert drawn(table_rows, 20) == drawn(table_rows[::-1], 20) == first_draw
+    assert drawn(table_rows, 40)[:20] == first_draw
+    assert [row_id for row_id in drawn(table_rows[:150], 150) if row_id in first_draw] == [
+        row_id for row_id in first_draw if int(row_id[1:]) < 150
     ]
-    assert drawn(table_rows, 20, seed=1) != first
+    assert drawn(table_rows, 20, seed=1) != first_draw
     assert sorted(drawn(table_rows, 500)) == sorted(column_of(table_rows, "id"))
 
 

@@ -50,14 +50,14 @@ def test_its_own_sdk_accepts_configurations_tasks_and_answers(name: str, tmp_pat
     )
     hit_batch, export = exported(tmp_path, name)
     export_folder = hit_batch.folder / "label_studio"
-    labels = sdk.LabelInterface((export_folder / "config.xml").read_text("utf-8"))
-    labels.validate()
+    label_interface = sdk.LabelInterface((export_folder / "config.xml").read_text("utf-8"))
+    label_interface.validate()
     for task in json.loads((export_folder / "tasks.json").read_text("utf-8")):
-        assert labels.validate_task(task)
+        assert label_interface.validate_task(task)
     for task in json.loads(export.read_text("utf-8")):
         for annotation in task["annotations"]:
             for region in annotation["result"]:
-                region_errors = labels.validate_region(region, return_errors=True)
+                region_errors = label_interface.validate_region(region, return_errors=True)
                 assert not region_errors, (region_errors, region)
 
 
@@ -108,14 +108,16 @@ def test_a_list_is_read_before_it_is_chosen_from() -> None:
     shown_fields = [xml_node.get("value") for xml_node in root.iter("Text")]
     assert shown_fields == ["$article_day", "$factdrift_sentences"]
     header_texts = [xml_node.get("value") for xml_node in root.iter("Header")]
-    label = layout.answers["sentence"].label
-    assert f"Only one that stands in your answer above is taken: {label}" in header_texts
+    answer_label = layout.answers["sentence"].label
+    assert f"Only one that stands in your answer above is taken: {answer_label}" in header_texts
     xml_node = hit("easy_select", 1)
-    data = make_task(layout, "b", xml_node, xml_node.items[0])["data"]
-    texts = xml_node.items[0].fields["sentences"]
-    assert isinstance(texts, list)
-    assert data["factdrift_sentences"] == "\n".join(map(str, texts))
-    assert data["sentences"] == [{"value": config_text} for config_text in dict.fromkeys(texts)]
+    task_data = make_task(layout, "b", xml_node, xml_node.items[0])["data"]
+    sentence_texts = xml_node.items[0].fields["sentences"]
+    assert isinstance(sentence_texts, list)
+    assert task_data["factdrift_sentences"] == "\n".join(map(str, sentence_texts))
+    assert task_data["sentences"] == [
+        {"value": config_text} for config_text in dict.fromkeys(sentence_texts)
+    ]
 
 
 def test_controls() -> None:
@@ -182,20 +184,22 @@ def control(name: str, *said: Any) -> dict[str, Any]:
     ("result", "expected_answers"), read_table("annotation_platforms")["label_studio"]
 )
 def test_results_as_answers(result: list[list[Any]], expected_answers: object) -> None:
-    results = [ControlResult.model_validate(control(*control_entry)) for control_entry in result]
+    control_results = [
+        ControlResult.model_validate(control(*control_entry)) for control_entry in result
+    ]
     if isinstance(expected_answers, str):
         with pytest.raises(BadResultError) as error:
-            annotation_answers(results, LAYOUT, ITEM)
+            annotation_answers(control_results, LAYOUT, ITEM)
         assert error.value.args[0] == expected_answers
     else:
-        assert annotation_answers(results, LAYOUT, ITEM) == expected_answers
+        assert annotation_answers(control_results, LAYOUT, ITEM) == expected_answers
 
 
 def test_the_texts_of_paragraphs_are_one() -> None:
     task_item = hit("verify_facts").items[0]
-    data = make_task(load_layout("verify_facts"), "b", hit("verify_facts"), task_item)["data"]
-    assert data["page"].count("== Awards ==") == 1
-    assert "\n\n2001: Nobel Peace Prize\n\n2013: chair of The Elders\n\n" in data["page"]
+    task_data = make_task(load_layout("verify_facts"), "b", hit("verify_facts"), task_item)["data"]
+    assert task_data["page"].count("== Awards ==") == 1
+    assert "\n\n2001: Nobel Peace Prize\n\n2013: chair of The Elders\n\n" in task_data["page"]
 
 
 def test_what_label_studio_cannot_say_is_an_error() -> None:
@@ -256,8 +260,8 @@ def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> 
     hit_batch, file_path = exported(tmp_path, hits=1)
     label_studio_export(work(hit_batch, layout)[:1], hit_batch, layout, file_path)
     tasks = json.loads(file_path.read_text("utf-8"))
-    size = len(tasks)
-    assert size > 1
+    task_count = len(tasks)
+    assert task_count > 1
 
     def take() -> tuple[int, int, int, int]:
         import_report = taken(tmp_path, tasks)
@@ -276,23 +280,23 @@ def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> 
         return found_rows
 
     tasks[0]["annotations"][0]["was_cancelled"] = True
-    assert take() == (size - 1, 0, 0, 1)
-    assert len(judged()) == size - 1
-    report = (tmp_path / "out/judge_question/report.html").read_text("utf-8")
-    due = layout.pay.per_hit * (size - 1) / size
-    assert f"<b>{due:.2f}</b><span>USD due" in report
+    assert take() == (task_count - 1, 0, 0, 1)
+    assert len(judged()) == task_count - 1
+    report_html = (tmp_path / "out/judge_question/report.html").read_text("utf-8")
+    due = layout.pay.per_hit * (task_count - 1) / task_count
+    assert f"<b>{due:.2f}</b><span>USD due" in report_html
     tasks[0]["annotations"][0]["was_cancelled"] = False  # it was done later
-    assert take() == (1, size - 1, 0, 0)
+    assert take() == (1, task_count - 1, 0, 0)
     wrong_task = next(
         task for task in tasks if "bad" in json.dumps(task["annotations"][0]["result"])
     )
     wrong_task["annotations"][0]["result"] = [control("verdict", "good")]
-    assert take() == (0, size - 1, 1, 0)  # the annotation was corrected
-    assert take() == (0, size, 0, 0)
+    assert take() == (0, task_count - 1, 1, 0)  # the annotation was corrected
+    assert take() == (0, task_count, 0, 0)
     task_item = wrong_task["data"]["factdrift"]["item"]
     assert [
         json.loads(judged_row["answers"])
         for judged_row in judged()
         if judged_row["item"] == task_item
     ] == [{"verdict": "good"}]
-    assert len(judged()) == size
+    assert len(judged()) == task_count

@@ -74,16 +74,16 @@ def test_hostile_text_stays_in_its_place(mode: page.PageMode) -> None:
         update={"title": HOSTILE, "instructions": (HOSTILE,), "examples": ({HOSTILE: HOSTILE},)}
     )
     item = Item("i", "r", {"question": HOSTILE, "question_date": 0})
-    code = HOSTILE if mode == "static" else None
-    hits, delivery = [Hit("h", (item,))], Delivery(code=code)
+    completion_code = HOSTILE if mode == "static" else None
+    hits, delivery = [Hit("h", (item,))], Delivery(code=completion_code)
     page_text = page.render_page(layout, hits, batch_id="b", mode=mode, delivery=delivery)
     assert page_text.isascii()
     for part in ("${", "]]>", "alert(1)</script>"):
         assert part not in page_text
-    data = json.loads(_scripts(page_text)["data"])
+    page_data = json.loads(_scripts(page_text)["data"])
     page_item = {"id": "i", "fields": item.fields, "same": {}}
-    assert data == [{"id": "h", "texts": [], "items": [page_item]}]
-    assert json.loads(_scripts(page_text)["settings"])["code"] == code
+    assert page_data == [{"id": "h", "texts": [], "items": [page_item]}]
+    assert json.loads(_scripts(page_text)["settings"])["code"] == completion_code
 
 
 @pytest.mark.parametrize("layout_name", NAMES)
@@ -99,8 +99,8 @@ def test_what_is_known_of_an_attention_item_is_nowhere_on_its_page(layout_name: 
         ),
     )
     items = json.loads(zlib.decompress(base64.b64decode(page.packed_hit(known_hit, "b"))))["items"]
-    for mode in MODES:
-        page_text = page.render_page(layout, [known_hit], batch_id="b", mode=mode)
+    for page_mode in MODES:
+        page_text = page.render_page(layout, [known_hit], batch_id="b", mode=page_mode)
         for word in ("the-known-answer", "the-row", "attention"):
             assert word not in page_text
         items += json.loads(_scripts(page_text)["data"])[0]["items"]
@@ -121,12 +121,15 @@ def test_a_text_of_several_items_stands_in_a_hit_once() -> None:
     assert column_of(answer_value["items"], "fields") == [
         {"n": item_number, "short": "x"} for item_number in range(3)
     ]
-    for size, texts in ((200, 0), (201, 1)):
+    for text_length, shared_texts in ((200, 0), (201, 1)):
         two = Hit(
             "h",
-            tuple(Item(f"i{item_number}", "r", {"text": "x" * size}) for item_number in range(2)),
+            tuple(
+                Item(f"i{item_number}", "r", {"text": "x" * text_length})
+                for item_number in range(2)
+            ),
         )
-        assert len(json.loads(page.hit_file(two))["texts"]) == texts
+        assert len(json.loads(page.hit_file(two))["texts"]) == shared_texts
 
 
 LAYOUT = own_layout(

@@ -102,7 +102,7 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
     browser.press("Submit")
     one_line = HOSTILE.replace("\n", " ")
     starts = {word: one_line.index(word) for word in [*command_words, "family"]}
-    marks = [
+    shown_marks = [
         {"start": word_start, "end": word_start + len(word), "text": word}
         for word, word_start in starts.items()
     ]
@@ -110,8 +110,8 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
         "pick": HOSTILE[:40],
         "tick": False,
         "some": ["a"],
-        "marks": marks[:3],
-        "part": {**marks[3], "paragraph": 1},
+        "marks": shown_marks[:3],
+        "part": {**shown_marks[3], "paragraph": 1},
         "note": one_line,
     }
     assert (browser.messages(), browser.requests()) == ([], [])
@@ -201,8 +201,10 @@ def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser
 
 def test_a_submission_is_kept_until_its_file_is_saved(browser: Browser) -> None:
     """Finish, and load the page again before saving: the answers are there, and no code is."""
-    code = {"code": "C0DE"}
-    hit_batch = start(browser, "judge_question", "?workerId=W1", mode="static", deliver=code)
+    code_setting = {"code": "C0DE"}
+    hit_batch = start(
+        browser, "judge_question", "?workerId=W1", mode="static", deliver=code_setting
+    )
     layout_name = f"{hit_batch}-hit-1-W1.json"
     browser.keys("g")
     browser.press("Finish")
@@ -480,8 +482,8 @@ def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> 
         _work(browser, f"{pages.address}/task.html?hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
         assert browser.text("#code") == "CODE-42"
         assert browser.js("return document.querySelector('#end a').href") == end
-    ((_, body),) = taker.posted
-    posted_submission = json.loads(body)
+    ((_, posted_body),) = taker.posted
+    posted_submission = json.loads(posted_body)
     told_lines = [
         posted_submission[layout_name] for layout_name in ("batch", "hit", "worker", "assignment")
     ]
@@ -494,16 +496,16 @@ def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> 
 def test_saved_by_a_browser(browser: Browser, tmp_path: Path) -> None:
     """Opened from disk, with no server at all: the file that a worker saves and sends."""
     hit_batch = batch_of(tmp_path, delivery=Delivery(split_pages=True))
-    first = hit_batch.folder / "static" / "hit-0001.html"
-    _work(browser, f"{first.as_uri()}?workerId=R4WID")
+    first_page = hit_batch.folder / "static" / "hit-0001.html"
+    _work(browser, f"{first_page.as_uri()}?workerId=R4WID")
     assert "opened from a file" in browser.text("#notice")
     browser.click("#end a")
     file_path = browser.folder / f"{hit_batch.id}-{hit_batch.hits[0].id}-R4WID.json"
     browser.saved(file_path.name)
     assert (take(tmp_path, file_path).new, refusals(tmp_path)) == (1, [])
     file_path.write_text("{" + file_path.read_text("utf-8"), "utf-8")
-    report = take(tmp_path, file_path)
-    assert f"{file_path.name}:1: not valid JSON" in "\n".join(report.lines())
+    import_report = take(tmp_path, file_path)
+    assert f"{file_path.name}:1: not valid JSON" in "\n".join(import_report.lines())
     ((layout_name, _, reason, _),) = refusals(tmp_path)
     assert (layout_name, reason) == (file_path.name.replace("R4WID", "…"), "not valid JSON")
     outputs = [output for output in (tmp_path / "judgments").rglob("*") if output.is_file()]
@@ -521,10 +523,13 @@ NAMES = sorted({name for case in TEXTS for name in case.get("fields", {})})
 
 def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, hit_batch: str) -> str:
     """A page that asks for a text by each of some checks, with an item for each case."""
-    texts = {"kind": "text", "label": "A", "required": False}
+    text_settings = {"kind": "text", "label": "A", "required": False}
     layout = own_layout(
         {layout_name: {"optional": True} for layout_name in NAMES},
-        {f"a{check_number}": texts | {"check": check} for check_number, check in enumerate(checks)},
+        {
+            f"a{check_number}": text_settings | {"check": check}
+            for check_number, check in enumerate(checks)
+        },
     )
     (folder / "task.html.j2").write_text("{{ everything() }}")
     items = tuple(
@@ -539,10 +544,10 @@ def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, hit_b
 def test_the_page_finds_the_same_problems(browser: Browser, tmp_path: Path) -> None:
     browser.size("wide")
     wrong_cases, seen_count = [], 0
-    for first in range(0, len(CHECKS), 4):  # few answers on a page: each follows every key
-        checks = CHECKS[first : first + 4]
+    for first_check in range(0, len(CHECKS), 4):  # few answers on a page: each follows every key
+        checks = CHECKS[first_check : first_check + 4]
         cases = [test_case for test_case in TEXTS if test_case["check"] in checks]
-        browser.open(checking(checks, cases, tmp_path, f"checks-{first}"))
+        browser.open(checking(checks, cases, tmp_path, f"checks-{first_check}"))
         plan = [
             [checks.index(test_case["check"]), test_case["text"], test_case is cases[-1]]
             for test_case in cases

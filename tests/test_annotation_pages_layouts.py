@@ -128,8 +128,8 @@ def test_what_is_entered_is_what_is_submitted(
     submit(browser, way)  # nothing yet: it is refused, and says what is missing
     assert browser.all(".message")
     assert not browser.all("#end")
-    for step in LAYOUTS[name]["steps"]:
-        do(browser, way, step)
+    for layout_step in LAYOUTS[name]["steps"]:
+        do(browser, way, layout_step)
     assert browser.overflow() == 0
     assert browser.text("#says") == ""
     browser.refresh()  # the draft is kept

@@ -96,7 +96,7 @@ def test_a_platform_of_a_package_exports_detects_and_imports(site: Path, tmp_pat
     hit_batch = batch_of(tmp_path, platform="crowd")
     tasks = json.loads((hit_batch.folder / "crowd" / "tasks.json").read_text())
     assert column_of(tasks, "task") == [f"{hit_batch.id} {hit.id}" for hit in hit_batch.hits]
-    results = [
+    platform_results = [
         {
             "crowd_task": tasks[0]["task"],
             "who": who,
@@ -104,7 +104,7 @@ def test_a_platform_of_a_package_exports_detects_and_imports(site: Path, tmp_pat
         }
         for who in ("ann", "bob", "eve")
     ]
-    file_path = hand_in(tmp_path, results)
+    file_path = hand_in(tmp_path, platform_results)
     assert detect_platform(file_path, lambda: None, print).name == "crowd"
     unchecked = take(tmp_path, file_path, out="unchecked")
     assert unchecked.new == 3
@@ -144,9 +144,9 @@ def test_a_broken_package_is_named_and_does_not_stop_other_platforms(
         find_platform(entry.split()[0])
     hit_batch = batch_of(tmp_path)
     file_path = hand_in(tmp_path, [submission(hit_batch, "ann")])
-    messages: list[str] = []
-    assert detect_platform(file_path, lambda: None, messages.append).name == "static"
-    assert expected_message in messages[0]
+    said_messages: list[str] = []
+    assert detect_platform(file_path, lambda: None, said_messages.append).name == "static"
+    assert expected_message in said_messages[0]
 
 
 STATIC_LINE = '{"format": "factdrift-submission/1", "batch": "0123456789abcdef"}'

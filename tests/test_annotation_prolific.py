@@ -63,12 +63,12 @@ def work(
 
 def export(tmp_folder: Path, status: dict[int, str]) -> Path:
     file_path = tmp_folder / "prolific_export.csv"
-    head = ("Submission id", "Participant id", "Status", "Started at", "Fluent languages")
+    column_titles = ("Submission id", "Participant id", "Status", "Started at", "Fluent languages")
     more_values = ("2026-11-22T10:00:00Z", "English, Welsh")
     write_csv(
         file_path,
         [
-            head,
+            column_titles,
             *(
                 (session(person_number), person(person_number), word, *more_values)
                 for person_number, word in status.items()
@@ -149,8 +149,8 @@ def test_who_is_approved_rejected_and_paid(
         work(hit_batch, 0, 0, seconds=99.0),
     ]  # sent twice, and done twice
     people = export(tmp_path, STATUS)
-    report = taken(tmp_path, submissions, people, feedback=tmp_path / "pay")
-    assert (report.new, report.known, report.further) == (3, 2, 0)
+    import_report = taken(tmp_path, submissions, people, feedback=tmp_path / "pay")
+    assert (import_report.new, import_report.known, import_report.further) == (3, 2, 0)
     reasons = [refusal[2] for refusal in refusals(tmp_path)]
     assert reasons == ["returned by the participant", "unknown participant"]
     ids = [[STUDY, session(person_number), person(person_number)] for person_number in approved]
@@ -180,9 +180,9 @@ def test_who_returns_the_study_later_is_taken_out(tmp_path: Path) -> None:
     assert taken(tmp_path, submissions, None).new == 2
     assert "nobody's id was checked" in "\n".join(taken(tmp_path, submissions, None).remarks)
     people = export(tmp_path, {0: "APPROVED", 1: "RETURNED"})
-    report = taken(tmp_path, submissions, people)
-    assert "5 earlier judgments of such participants were taken out" in report.remarks
-    assert report.judgments == {"quick": 5}
+    import_report = taken(tmp_path, submissions, people)
+    assert "5 earlier judgments of such participants were taken out" in import_report.remarks
+    assert import_report.judgments == {"quick": 5}
 
 
 def test_a_session_is_its_participants_and_an_id_looks_like_one(tmp_path: Path) -> None:

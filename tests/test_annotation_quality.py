@@ -54,10 +54,13 @@ def test_a_rule_without_of_compares_all_answers() -> None:
         layout(NAMED, {"by": "majority"}, assignments=3), found_judgments, items(found_judgments)
     )
     assert brief(gold_rows) == {"r": ["accepted", 3, 2], "s": ["accepted", 3, 2]}
-    first, second = (json.loads(row.answers) for row in gold_rows)
-    assert first["verdict"] == "a" and first["name"] in ("The Kofi Annan!", "kofi annan")
-    assert sorted(first["note"]) == ["x", "y"]
-    assert second == {"verdict": "b"}  # the one odd name is nobody's answer
+    first_answers, second_answers = (json.loads(row.answers) for row in gold_rows)
+    assert first_answers["verdict"] == "a" and first_answers["name"] in (
+        "The Kofi Annan!",
+        "kofi annan",
+    )
+    assert sorted(first_answers["note"]) == ["x", "y"]
+    assert second_answers == {"verdict": "b"}  # the one odd name is nobody's answer
 
 
 @pytest.mark.parametrize(("answer", "values", "expected_value"), CASES["gold"])
@@ -288,11 +291,11 @@ def test_what_is_set_aside_is_not_compared() -> None:
         == 1.0
     )
     versions = [LayoutVersion(asked_layout, {"b1": Decimal("1.50")}, shown_items, {"h1": 2})]
-    report = make_report(versions, "l", flagged_judgments, gold_rows)
-    (worker_id,) = [person for person in report["people"] if person["name"] == "w"]
+    quality_report = make_report(versions, "l", flagged_judgments, gold_rows)
+    (worker_id,) = [person for person in quality_report["people"] if person["name"] == "w"]
     assert [worker_id[name] for name in ("checks", "passed", "counted", "due")] == [1, 0, 0, 0]
-    assert [report[name] for name in ("due", "submissions", "rows_sent")] == [3, 3, 2]
-    assert report["decisions"]["accepted"] == 2
+    assert [quality_report[name] for name in ("due", "submissions", "rows_sent")] == [3, 3, 2]
+    assert quality_report["decisions"]["accepted"] == 2
 
 
 @pytest.mark.parametrize(("table_rows", "pairs", "low"), [(4, 0, 2), (5, 1, 3), (23, 1, 10)])
@@ -308,11 +311,14 @@ def test_what_a_report_lists(table_rows: int, pairs: int, low: int) -> None:
     )
     shown_items = items(found_judgments)
     versions = [LayoutVersion(asked_layout, {"b1": Decimal(1)}, shown_items, {"h1": table_rows})]
-    report = make_report(versions, "l", *settle_rows(asked_layout, found_judgments, shown_items))
-    assert report["agreement"][0]["after"]["cohen_pairs"] == pairs
+    quality_report = make_report(
+        versions, "l", *settle_rows(asked_layout, found_judgments, shown_items)
+    )
+    assert quality_report["agreement"][0]["after"]["cohen_pairs"] == pairs
     differing = [
         row for row, (first_vote, second_vote) in votes.items() if first_vote != second_vote
     ]
     assert (
-        column_of(report["low_agreement"], "item") == [f"i-{row_id}" for row_id in differing][:low]
+        column_of(quality_report["low_agreement"], "item")
+        == [f"i-{row_id}" for row_id in differing][:low]
     )

@@ -157,11 +157,11 @@ def test_an_expert_writes_into_the_table_of_checks(
     assert sorted(_gold(tmp_path, "quick").values()) == ["accepted"] * 4 + ["open"] * 4
     assert len(_seen_by_expert(tmp_path)) == 4
     settled = file_path.read_bytes()
-    report = (tmp_path / "judgments" / "quick" / "report.html").read_bytes()
+    report_bytes = (tmp_path / "judgments" / "quick" / "report.html").read_bytes()
     take(tmp_path, results_path)
     assert file_path.read_bytes() == settled
-    assert (tmp_path / "judgments" / "quick" / "report.html").read_bytes() == report
-    assert b"1 accepted, 1 rejected, 0 to check" in report
+    assert (tmp_path / "judgments" / "quick" / "report.html").read_bytes() == report_bytes
+    assert b"1 accepted, 1 rejected, 0 to check" in report_bytes
 
     lines = file_path.read_text("utf-8").replace("reject", "perhaps", 2)
     file_path.write_text(lines, "utf-8")
@@ -210,8 +210,12 @@ def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
         results_path.read_text("utf-8").splitlines()[0].replace('"good"', '"<b>fine"') + "\n{}\n",
         "utf-8",
     )
-    report = take(tmp_path, results_path, tmp_path / "bad.jsonl")
-    assert report.decisions["judge_question"] == {"accepted": 5, "disputed": 5, "rejected": 5}
+    import_report = take(tmp_path, results_path, tmp_path / "bad.jsonl")
+    assert import_report.decisions["judge_question"] == {
+        "accepted": 5,
+        "disputed": 5,
+        "rejected": 5,
+    }
     file_path = tmp_path / "judgments" / "judge_question" / "report.html"
     text = file_path.read_text("utf-8")
     assert not re.findall(r"<(script|img|link|iframe|object)\b|<[^>]+\s(src|href|on\w+)=", text)
@@ -320,21 +324,21 @@ def test_a_batch_keeps_its_own_pay_and_choices(
     tmp_path: Path, was: str, now: str, other_verdict: str
 ) -> None:
     ordered = order(tmp_path)
-    first = read_batch(make_batch(ordered)[0])
+    first_batch = read_batch(make_batch(ordered)[0])
     take(
         tmp_path,
-        hand_in(tmp_path, [submission(first, worker_id) for worker_id in "uv"], "one.jsonl"),
+        hand_in(tmp_path, [submission(first_batch, worker_id) for worker_id in "uv"], "one.jsonl"),
     )
     earlier_bytes = _gold(tmp_path, "quick")
     assert set(earlier_bytes.values()) == {"accepted", "rejected"}
     (tmp_path / "quick" / "layout.yaml").write_text(re.sub(was, now, LAYOUT), "utf-8")
-    second = read_batch(make_batch(ordered)[0])
+    second_batch = read_batch(make_batch(ordered)[0])
     changed_submissions = [
         {
             **submitted,
             "answers": {item_id: {"verdict": other_verdict} for item_id in submitted["answers"]},
         }
-        for submitted in (submission(second, worker_id) for worker_id in "uv")
+        for submitted in (submission(second_batch, worker_id) for worker_id in "uv")
     ]
     import_report = take(tmp_path, hand_in(tmp_path, changed_submissions, "two.jsonl"))
     gold_after = _gold(tmp_path, "quick")
@@ -343,29 +347,31 @@ def test_a_batch_keeps_its_own_pay_and_choices(
         import_report.decisions["quick"]["accepted"]
         == list(earlier_bytes.values()).count("accepted") + 3
     )
-    report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
+    report_html = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
     pay = "5.00" if other_verdict == "yes" else "2.00"  # 2 HITs at 0.50 and 2 at 2.00, or 4 at 0.50
-    assert f"<b>{pay}</b><span>USD due" in report
-    assert ("1 had others" in report) == (other_verdict != "yes")
-    assert "failed_attention" not in report.split("</style>")[1]
-    assert "rows have judgments, 0 still open" in report
+    assert f"<b>{pay}</b><span>USD due" in report_html
+    assert ("1 had others" in report_html) == (other_verdict != "yes")
+    assert "failed_attention" not in report_html.split("</style>")[1]
+    assert "rows have judgments, 0 still open" in report_html
 
 
 def test_a_hit_is_paid_once_to_a_worker(tmp_path: Path) -> None:
     hit_batch = batch_of(tmp_path)
-    first = submission(hit_batch, "w", assignment="one")
-    take(tmp_path, hand_in(tmp_path, [first]))
+    first_submission = submission(hit_batch, "w", assignment="one")
+    take(tmp_path, hand_in(tmp_path, [first_submission]))
     import_report = take(
-        tmp_path, hand_in(tmp_path, [{**first, "assignment": "two"}], "again.jsonl")
+        tmp_path, hand_in(tmp_path, [{**first_submission, "assignment": "two"}], "again.jsonl")
     )
     assert (import_report.new, import_report.further) == (0, 1)
-    report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
-    assert "<b>0.50</b><span>USD due" in report
+    report_html = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
+    assert "<b>0.50</b><span>USD due" in report_html
     judgments = JudgmentTable(tmp_path / "judgments/quick")
     batches = Batches(tmp_path / "hits")
     judgments.settle(batches)
     for assignment, reason in (("one", ""), ("two", "You handed in this HIT before")):
-        later_submission = submission_from_value({**first, "assignment": assignment}, "x", 1)
+        later_submission = submission_from_value(
+            {**first_submission, "assignment": assignment}, "x", 1
+        )
         assert isinstance(later_submission, Submission)
         matched = match_submission(
             later_submission, batches, "static", read_salt(tmp_path / "hits")

@@ -125,8 +125,8 @@ CASES = read_table("annotation_results")
 
 def edit(edited: dict[str, Any], place: str, answer_value: Any) -> None:
     """Put a value in place of something in a submission, as the table has it."""
-    *outer, layout_name = place.split("/")
-    edited_part = reduce(getitem, outer, edited)
+    *outer_keys, layout_name = place.split("/")
+    edited_part = reduce(getitem, outer_keys, edited)
     if answer_value == "-":
         del edited_part[layout_name]
     else:
@@ -217,9 +217,9 @@ def test_worker_ids_are_kept_as_hashes_only(
     import_report = take(tmp_path, file_path)
     assert (import_report.new, sum(import_report.refused.values())) == (1, 2)
     for file in [output for output in (tmp_path / "judgments").rglob("*") if output.is_file()]:
-        content = file.read_bytes()
-        assert worker_id.encode() not in content
-        assert session.encode() not in content
+        file_bytes = file.read_bytes()
+        assert worker_id.encode() not in file_bytes
+        assert session.encode() not in file_bytes
     for layout_name in ("judgments", "gold"):
         written_table = pq.read_table(tmp_path / "judgments" / "quick" / f"{layout_name}.parquet")
         assert worker_id not in str(written_table.to_pylist())
@@ -356,8 +356,8 @@ def test_the_counts_add_up_and_worker_ids_are_trimmed(tmp_path: Path) -> None:
 
 def test_feedback_is_of_mturk_and_of_named_files(tmp_path: Path) -> None:
     hit_batch = batch_of(tmp_path)
-    results = hand_in(tmp_path, [submission(hit_batch, "ada")])
-    import_report = take(tmp_path, results, feedback=tmp_path / "fb")
+    results_path = hand_in(tmp_path, [submission(hit_batch, "ada")])
+    import_report = take(tmp_path, results_path, feedback=tmp_path / "fb")
     printed_text = "static takes no file of approvals; prolific and mturk do"
     assert any(printed_text in text_line for text_line in import_report.lines())
     with pytest.raises(UserError, match="feedback is of results files, and none is named"):

@@ -12,8 +12,8 @@ from tests.release_sample import BASE, Sample, cloze, publish
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> DatasetRelease:
-    rows = {**BASE, "new": {"2021Q3": [cloze(1, "new", targets=())]}}
-    return open_release(publish(tmp_path_factory.mktemp("api"), Sample(rows)).folder)
+    release_rows = {**BASE, "new": {"2021Q3": [cloze(1, "new", targets=())]}}
+    return open_release(publish(tmp_path_factory.mktemp("api"), Sample(release_rows)).folder)
 
 
 def test_what_is_public_is_listed_and_documented() -> None:
@@ -61,19 +61,19 @@ def test_what_a_config_refuses(release: DatasetRelease) -> None:
 
 
 def test_predictions_are_scored(release: DatasetRelease, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"out": tmp_path / "scores", "say": lambda line: None}
+    score_options: dict[str, Any] = {"out": tmp_path / "scores", "say": lambda line: None}
     known_answers = {row.id: "Club 0" for row in release.configs["unchanged"].rows()}
-    found_scores = score(release, known_answers, configs=["unchanged"], **options)
+    found_scores = score(release, known_answers, configs=["unchanged"], **score_options)
     assert found_scores.mean("exact_match") == found_scores.mean("exact_match", "unchanged") == 0.2
     assert found_scores.folder == tmp_path / "scores"
     assert {mean.n for mean in found_scores.table if mean.split == "2021Q3"} == {5}
     with pytest.raises(UserError, match=r"no 'bleu' of unchanged\s+there are exact_match, f1"):
         found_scores.mean("bleu", "unchanged")
     known_answers |= {row.id: "Club 7" for row in release.configs["updated"].rows()}
-    both = score(release.folder, known_answers, configs=["unchanged", "updated"], **options)
+    both = score(release.folder, known_answers, configs=["unchanged", "updated"], **score_options)
     assert both.mean("exact_match") == pytest.approx(3 / 11, abs=1e-4)
     assert both.mean("exact_match", "updated") == 1
     with pytest.raises(UserError, match="no prediction for 4 rows of splits"):
-        score(release, {"0000-2021Q3": "x"}, **options)
-    partial = score(release, {"0000-2021Q3": "x"}, partial=True, **options)
+        score(release, {"0000-2021Q3": "x"}, **score_options)
+    partial = score(release, {"0000-2021Q3": "x"}, partial=True, **score_options)
     assert partial.mean("exact_match") == 0

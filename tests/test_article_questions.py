@@ -60,7 +60,8 @@ def test_pairs_of_an_answer(
             )
         )
     assert [
-        outcome.reason if isinstance(outcome, Dropped) else "" for outcome in draw_outcomes
+        draw_outcome.reason if isinstance(draw_outcome, Dropped) else ""
+        for draw_outcome in draw_outcomes
     ] == drop_reasons
 
 
@@ -102,13 +103,15 @@ def test_the_call_is_held_to_its_form(tmp_path: Path) -> None:
         writing_model = open_model(OpenAI(base_url=address, model="m"), 7, tmp_path)
         article_draws = {ARTICLE.id: [DRAW]}
         draw_outcomes = [
-            outcome
+            draw_outcome
             for _ in range(2)
-            for outcome in write_article_questions(
+            for draw_outcome in write_article_questions(
                 [ARTICLE], article_draws, GenerateSettings(), backend=writing_model
             )
         ]
-    assert [outcome.reason for outcome in draw_outcomes if isinstance(outcome, Dropped)] == [
+    assert [
+        draw_outcome.reason for draw_outcome in draw_outcomes if isinstance(draw_outcome, Dropped)
+    ] == [
         "no_news",
         "no_news",
     ]

@@ -34,22 +34,22 @@ def asking_row(subject: str, period: str, answers: str, previous: str = "", **mo
         tuple(Answer(item_id, f"The {item_id}", ()) for item_id in id_list.split())
         for id_list in (answers, previous)
     ]
-    values = dict(zip(("answers", "previous_answers"), answer_columns, strict=True)) | more
+    row_values = dict(zip(("answers", "previous_answers"), answer_columns, strict=True)) | more
     cloze_id = row_id(subject, period)
-    return cloze(1, period=period, id=cloze_id, subject=subject, relation="P6", **values)
+    return cloze(1, period=period, id=cloze_id, subject=subject, relation="P6", **row_values)
 
 
 def write_table(folder: Path, row_type: type, items: Iterable[Any]) -> Path:
-    with writing(folder / f"{row_type.__name__}.parquet", row_type) as out:
+    with writing(folder / f"{row_type.__name__}.parquet", row_type) as table_writer:
         for item in items:
-            out.append(item)
+            table_writer.append(item)
     return folder / f"{row_type.__name__}.parquet"
 
 
 def segment(held: Held) -> rows.Segment:
     subject, relation, item, *ends = held
-    first, last = (date.fromisoformat(text) if text else None for text in ends)
-    ends_and_more = (first, first, last, last, False, False, False, (), TODAY)
+    first_day, last = (date.fromisoformat(text) if text else None for text in ends)
+    ends_and_more = (first_day, first_day, last, last, False, False, False, (), TODAY)
     return rows.Segment(subject, relation, item, *ends_and_more)
 
 
@@ -157,8 +157,14 @@ def test_what_is_stated_without_dates_is_not_offered(tmp_path: Path) -> None:
 def offered_row(names: Mapping[str, str], **more: Any) -> dict[str, Any]:
     """An offered cloze row whose distractors have these labels, by id, in order."""
     distractors = [
-        {"id": item, "label": label, "aliases": ["X Y"], "kind": "other_time", "place": place}
-        for place, (item, label) in enumerate(names.items(), 1)
+        {
+            "id": item,
+            "label": object_label,
+            "aliases": ["X Y"],
+            "kind": "other_time",
+            "place": place,
+        }
+        for place, (item, object_label) in enumerate(names.items(), 1)
     ]
     cloze_row = cloze(1, added=("Q5",), **more)
     row_values: dict[str, Any] = {

@@ -46,8 +46,8 @@ ANSWERS = FailsOnce()
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[dict[str, Any]]:
-    with chat_server(ANSWERS) as step:
-        yield step
+    with chat_server(ANSWERS) as prompted_step:
+        yield prompted_step
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +75,12 @@ def latest(walk: Walk, name: str) -> Path:
 def test_questions_and_words_of_recent_articles(walk: Walk) -> None:
     folder = latest(walk, "ckl-questions")
     questions = rows(folder, "data/questions/full.parquet")
-    words = rows(folder, "data/words/full.parquet")
-    assert len(words) >= len(questions) > 12
+    word_rows = rows(folder, "data/words/full.parquet")
+    assert len(word_rows) >= len(questions) > 12
     assert {len(row["questions"]) == len(row["answers"]) > 0 for row in questions} == {True}
     assert min(column_of(questions, "article_day")) >= date(2020, 5, 1)
     assert max(len(row["questions"]) for row in questions) > 4
-    castex = next(row for row in words if "Jean Castex" in row["candidates"])
+    castex = next(row for row in word_rows if "Jean Castex" in row["candidates"])
     assert len(set(castex["candidates"])) == len(castex["candidates"])
 
 
@@ -155,9 +155,9 @@ def test_the_same_bytes_with_two_jobs_in_another_folder(walk: Walk, other_walk: 
     for name in ("ckl-questions", "updated-lama", "new-lama"):
         release = other_walk.release(name)
         walk.release(name)
-        files = sorted(path for path in release.folder.rglob("*") if path.is_file())
-        assert files
-        for file in files:
+        release_files = sorted(path for path in release.folder.rglob("*") if path.is_file())
+        assert release_files
+        for file in release_files:
             twin = latest(walk, name) / file.relative_to(release.folder)
             assert file.read_bytes() == twin.read_bytes(), file
 
@@ -194,18 +194,24 @@ def test_a_further_judgment_is_a_new_version_with_just_its_row(walk: Walk, tmp_p
     }
     for layout, gold_rows in expert_answers.items():
         other_walk.judge(layout, gold_rows)
-    first = other_walk.release("new-lama")
+    first_release = other_walk.release("new-lama")
     (juventus,) = [
         item for item in walk.items("ckl_expert") if item.fields["new_answer"] == "Andrea Pirlo"
     ]
     answers = {"statement": juventus.fields["cloze"], "supported": "no", "found": "no"}
     further = gold("ckl_expert", juventus, {"settled": "yes", **answers}, judgments=2)
     other_walk.judge("ckl_expert", [*expert_answers["ckl_expert"], further])
-    second = other_walk.release("new-lama")
-    assert (first.version, second.version, second.level) == ("1.0.0", "1.1.0", "minor")
-    summary = compare(first.folder, second.folder, tmp_path / "diff.parquet").summary()
-    assert "1 added" in summary or "+1" in summary, summary
-    assert set(column_of(rows(second.folder), "answer")) == {"Markus Braun", "Andrea Pirlo"}
+    second_release = other_walk.release("new-lama")
+    assert (first_release.version, second_release.version, second_release.level) == (
+        "1.0.0",
+        "1.1.0",
+        "minor",
+    )
+    difference_summary = compare(
+        first_release.folder, second_release.folder, tmp_path / "diff.parquet"
+    ).summary()
+    assert "1 added" in difference_summary or "+1" in difference_summary, difference_summary
+    assert set(column_of(rows(second_release.folder), "answer")) == {"Markus Braun", "Andrea Pirlo"}
 
 
 def test_gold_of_other_layouts_alone_is_refused(tmp_path: Path) -> None:

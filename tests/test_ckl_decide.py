@@ -83,8 +83,8 @@ def gold_of(folder: Path, said: dict[str, Any], **fields_seen: Any) -> Path:
     answers = dict(said)
     decision = answers.pop("decision", "accepted")
     numbers = answers.pop("judgments", 2), answers.pop("agreeing", 2)
-    texts = json.dumps(answers), json.dumps(fields)
-    gold_row = Gold("a", "ckl_expert", "d 1.0.0", decision, *texts, *numbers)
+    json_texts = json.dumps(answers), json.dumps(fields)
+    gold_row = Gold("a", "ckl_expert", "d 1.0.0", decision, *json_texts, *numbers)
     path = folder / "gold.parquet"
     pq.write_table(pa.Table.from_batches(list(batches(Gold, [gold_row]))), path)
     return path
@@ -100,14 +100,14 @@ def one(folder: Path, answers: dict[str, Any], until: date = UNTIL, **fields_see
 
 
 def test_evidence_is_placed_in_its_article(tmp_path: Path) -> None:
-    for words, passage in (("Sentence 2 says", 0), ("says that Ann Lee leads Acme", 1)):
-        answers = SUPPORTED | {"evidence": marked(words, passage)}
+    for marked_words, passage in (("Sentence 2 says", 0), ("says that Ann Lee leads Acme", 1)):
+        answers = SUPPORTED | {"evidence": marked(marked_words, passage)}
         judgment = one(tmp_path, answers)
         assert isinstance(judgment, ExpertJudgment)
         assert judgment.marked
         place = locate_mark(judgment.marked, {KEY: OLD})
         assert (place.article, place.day) == (KEY, date(2018, 1, 15))
-        assert OLD.text[place.start : place.end] == words
+        assert OLD.text[place.start : place.end] == marked_words
         assert judgment.old_answer == "Ann Lee"
 
 
@@ -126,9 +126,9 @@ DAY = str(RESULTS[0]["text"]).index("Headline")
     ],
 )
 def test_evidence_that_is_not_in_its_article(changes: dict[str, Any], reason: str | None) -> None:
-    mark = MarkedPassage(KEY, OLD.day, 0, str(RESULTS[0]["text"]), DAY, DAY + 4)
+    marked_passage = MarkedPassage(KEY, OLD.day, 0, str(RESULTS[0]["text"]), DAY, DAY + 4)
     try:
-        evidence = locate_mark(replace(mark, **changes), {KEY: OLD})
+        evidence = locate_mark(replace(marked_passage, **changes), {KEY: OLD})
     except DropError as why:
         assert why.reason == reason
     else:
@@ -205,12 +205,12 @@ def test_an_empty_prediction_is_not_supported_and_may_be_new(tmp_path: Path) -> 
 def test_an_expert_marks_in_a_passage_that_a_search_has_found(tmp_path: Path) -> None:
     opened = {"id": RESULTS[1]["id"], "text": RESULTS[1]["text"]}
     search = [{"query": "who leads Acme", "found": [opened["id"]], "opened": [opened]}]
-    mark = marked("says that Ann Lee leads Acme", 1)
+    marked_passage = marked("says that Ann Lee leads Acme", 1)
     expert_answers = FOUND | {
         "statement": TWO,
         "other_answer": ["Ann Lee", "ann lee"],
         "searches": [search, None],
-        "other_evidence": [mark | {"paragraph": 1}, marked("Ann Lee leads Acme")],
+        "other_evidence": [marked_passage | {"paragraph": 1}, marked("Ann Lee leads Acme")],
     }
     judgment = one(tmp_path, expert_answers, prediction=None, results=RESULTS[:1])
     assert isinstance(judgment, ExpertJudgment)
@@ -227,7 +227,10 @@ def test_the_statement_that_an_expert_has_corrected_and_one_row_once(tmp_path: P
     expert_answers = {"statement": statements, "supported": "no", "found": "no"}
     assert one(tmp_path, expert_answers).statement == "a [BLANK]."
     judgments, dropped_rows = expert_judgments([gold_of(tmp_path, expert_answers)] * 2, UNTIL)
-    assert (len(judgments), [drop.reason for drop in dropped_rows]) == (1, ["duplicate"])
+    assert (len(judgments), [dropped_row.reason for dropped_row in dropped_rows]) == (
+        1,
+        ["duplicate"],
+    )
 
 
 # What a cloze must clear before it stands for knowledge.
@@ -267,9 +270,11 @@ CHECKS: dict[str, Callable[[str, str], bool | str | list[str]]] = {
 @pytest.mark.parametrize(("check", "text", "other_text", "expected"), read_table("ckl_checks"))
 def test_checks_of_a_cloze(check: str, text: str, other_text: str, expected: str) -> None:
     try:
-        outcome = CHECKS[check](text, other_text)
+        check_outcome = CHECKS[check](text, other_text)
     except DropError as why:
-        outcome = why.reason
-    if isinstance(outcome, bool):
-        outcome = "yes" if outcome else "no"
-    assert (outcome if isinstance(outcome, str) else "|".join(outcome)) == expected
+        check_outcome = why.reason
+    if isinstance(check_outcome, bool):
+        check_outcome = "yes" if check_outcome else "no"
+    assert (
+        check_outcome if isinstance(check_outcome, str) else "|".join(check_outcome)
+    ) == expected

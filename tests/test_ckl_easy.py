@@ -36,9 +36,9 @@ def choices(items: Sequence[Item]) -> list[Gold]:
     for item in items:
         sentences = item.fields["sentences"]
         assert isinstance(sentences, list)
-        head = str(sentences[0])
+        first_sentence = str(sentences[0])
         for start, (word, other_word) in PEOPLE["words"].items():
-            if head.startswith(start):
+            if first_sentence.startswith(start):
                 text = next(
                     statement
                     for statement in map(str, sentences[1:])
@@ -53,15 +53,16 @@ def choices(items: Sequence[Item]) -> list[Gold]:
                 }
                 gold_rows.append(gold(layout, item, valid(layout, item, printed_text)))
         for start, bad_word in PEOPLE["bad_words"].items():
-            if head.startswith(start):
+            if first_sentence.startswith(start):
                 decision: Decision = bad_word.get("decision", "accepted")
-                texts = {
+                answer_texts = {
                     answer_name: text
                     for answer_name, text in bad_word.items()
                     if answer_name != "decision"
                 }
                 printed_text = {
-                    answer_name: text.format(sentences[1]) for answer_name, text in texts.items()
+                    answer_name: text.format(sentences[1])
+                    for answer_name, text in answer_texts.items()
                 }
                 if decision == "rejected":
                     valid(layout, item, printed_text)
@@ -140,8 +141,8 @@ def other_walk(walk: Walk, tmp_path: Path) -> Walk:
 
 @pytest.fixture
 def model() -> Iterator[dict[str, Any]]:
-    with chat_server(rewritten) as step:
-        yield step
+    with chat_server(rewritten) as prompted_step:
+        yield prompted_step
 
 
 def test_models_rewrite_and_what_loses_the_word_is_dropped(

@@ -26,8 +26,8 @@ def test_what_is_installed_is_copied_and_nothing_that_names_people() -> None:
 
 def test_its_command_is_one_of_ours() -> None:
     (entry_point,) = re.findall(r"^ENTRYPOINT (.*)$", TEXT, re.M)
-    program, name, *words = json.loads(entry_point)
-    command = get_command(app).commands[name]  # type: ignore[attr-defined]
-    context = command.make_context(name, list(words), resilient_parsing=False)
-    assert program == "factdrift"
+    program_name, name, *further_words = json.loads(entry_point)
+    named_command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    context = named_command.make_context(name, list(further_words), resilient_parsing=False)
+    assert program_name == "factdrift"
     assert (context.params["host"], context.params["port"]) == ("0.0.0.0", 8000)  # noqa: S104

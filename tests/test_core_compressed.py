@@ -80,9 +80,9 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_streams_within_a_file(tmp_path: Path) -> None:
-    first, second = bz2.compress(b"first "), bz2.compress(b"second")
-    path = put(tmp_path, first + second + b"no bz2")
-    ends = len(first), len(first + second)
+    first_stream, second_stream = bz2.compress(b"first "), bz2.compress(b"second")
+    path = put(tmp_path, first_stream + second_stream + b"no bz2")
+    ends = len(first_stream), len(first_stream + second_stream)
     assert b"".join(pieces(path, within=(0, ends[1]))) == b"first second"
     assert b"".join(pieces(path, within=ends)) == b"second"
     with pytest.raises(UserError, match=f"damaged after byte {ends[0] + 1} of"):

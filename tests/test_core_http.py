@@ -45,16 +45,16 @@ def server() -> Iterator[tuple[str, list[Any]]]:
 
     def answer(handler: BaseHTTPRequestHandler, _: Any) -> Reply:
         kind = handler.path.strip("/")
-        first = kind not in dict(seen_requests)
+        is_first = kind not in dict(seen_requests)
         seen_requests.append((kind, handler.headers.get("Authorization")))
-        if kind == "slow" and first:
+        if kind == "slow" and is_first:
             handler.connection.recv(1)  # until the caller has had enough of it
             return None
         handler.close_connection = kind == "short"
-        return DOWN if kind == "busy" and first else ANSWERS.get(kind, (200, "fine"))
+        return DOWN if kind == "busy" and is_first else ANSWERS.get(kind, (200, "fine"))
 
-    with serve_json(answer) as url:
-        yield url, seen_requests
+    with serve_json(answer) as server_url:
+        yield server_url, seen_requests
 
 
 def read(reply: http.Reply, attempt: int) -> tuple[int, bytes, int]:
@@ -93,15 +93,17 @@ def test_statuses_that_are_tried_again_and_the_largest_answer() -> None:
     retried_statuses = [408, 409, 425, 429, 500, 502, 503, 504, 506, 599]
     refused_statuses = [400, 401, 403, 404, 410, 426, 430, 501, 505, 600]
     assert [
-        status for status in (*refused_statuses, *retried_statuses) if status in http.RETRY_STATUSES
+        reply_status
+        for reply_status in (*refused_statuses, *retried_statuses)
+        if reply_status in http.RETRY_STATUSES
     ] == retried_statuses
     assert http.MAX_BYTES == 67_108_864
 
 
 def test_the_key_is_not_shown(server: tuple[str, list[Any]]) -> None:
     client = JsonClient(f"{server[0]}/refused", HASTE, key=KEY)
-    words = client.post({}, lambda reply, _: client.words(reply))
-    assert words.startswith("no such key …, long long") and len(words) <= 160
+    reply_words = client.post({}, lambda reply, _: client.words(reply))
+    assert reply_words.startswith("no such key …, long long") and len(reply_words) <= 160
     assert short(f"key sk-abc or\n{'x' * 25} is wrong") == "key … or … is wrong"
     assert short("x" * 24) == "x" * 24
     with pytest.raises(

@@ -148,7 +148,7 @@ cli.app = query
 
 @pytest.mark.parametrize("code", [LOADING, IN_A_QUERY])
 def test_ctrl_c_is_one_line(code: str) -> None:
-    program = f"{code}\nfrom factdrift.__main__ import main\nmain()"
-    ended_process = run_process(sys.executable, "-c", program, ok=False)
+    program_text = f"{code}\nfrom factdrift.__main__ import main\nmain()"
+    ended_process = run_process(sys.executable, "-c", program_text, ok=False)
     assert ended_process.returncode == 130, ended_process.stderr
     assert ended_process.stderr == "interrupted: the same command goes on from here\n"

@@ -38,14 +38,14 @@ LARGE, SMALL = "/dump/a 1.json.gz", "/dump/b.json.gz"
 
 @pytest.fixture
 def served() -> Iterator[ServedFiles]:
-    with serve_files() as files:
-        files.files = {LARGE: DATA, SMALL: b"b" * 1000}
-        yield files
+    with serve_files() as file_server:
+        file_server.files = {LARGE: DATA, SMALL: b"b" * 1000}
+        yield file_server
 
 
 def fetch(given: list[str], folder: Path, **more: Any) -> list[bytes]:
-    options = {"say": lambda _: None, "policy": QUICK, **more}
-    paths = local(given, folder, lambda name: name.endswith(".gz"), **options)
+    fetch_options = {"say": lambda _: None, "policy": QUICK, **more}
+    paths = local(given, folder, lambda name: name.endswith(".gz"), **fetch_options)
     return [Path(path).read_bytes() for path in paths]
 
 
@@ -56,8 +56,11 @@ def test_what_may_be_a_key_is_not_shown(text: str, shown: str) -> None:
 
 
 def test_addresses_among_paths() -> None:
-    url = "https://me:pw@host/a.json@2020-12-31"
-    assert without_day([url]) == ([url.removesuffix("@2020-12-31")], "2020-12-31")
+    dated_address = "https://me:pw@host/a.json@2020-12-31"
+    assert without_day([dated_address]) == (
+        [dated_address.removesuffix("@2020-12-31")],
+        "2020-12-31",
+    )
     assert words("https://host/a.gz?x='1'&y=2") == ["https://host/a.gz?x='1'&y=2"]
     assert words("s3://b/a.gz s3://b/c.gz") == ["s3://b/a.gz", "s3://b/c.gz"]
     with pytest.raises(UserError) as raised_error:
@@ -103,12 +106,12 @@ def test_so_many_bytes_begin_the_policy_anew(
 def test_what_is_there_is_taken_up_while_it_is_the_same(
     served: ServedFiles, tmp_path: Path
 ) -> None:
-    url = f"{served.url}{SMALL}"
-    assert fetch([url], tmp_path) == [b"b" * 1000]
-    assert fetch([f"{url}?sig={SECRET}"], tmp_path) == [b"b" * 1000]
+    file_address = f"{served.url}{SMALL}"
+    assert fetch([file_address], tmp_path) == [b"b" * 1000]
+    assert fetch([f"{file_address}?sig={SECRET}"], tmp_path) == [b"b" * 1000]
     assert len(served.asked) == 3  # one look the second time
     served.files[SMALL] = b"c" * 1000
-    assert fetch([url], tmp_path) == [b"c" * 1000]
+    assert fetch([file_address], tmp_path) == [b"c" * 1000]
     kept_text = "".join(
         str(kept_file) + kept_file.read_text("latin-1")
         for kept_file in tmp_path.rglob("*")
@@ -116,27 +119,27 @@ def test_what_is_there_is_taken_up_while_it_is_the_same(
     )
     assert SECRET not in kept_text
     with pytest.raises(UserError, match="differ only"):
-        fetch([f"{url}?v=1", f"{url}?v=2"], tmp_path)
+        fetch([f"{file_address}?v=1", f"{file_address}?v=2"], tmp_path)
 
 
 def test_a_stopped_fetch_goes_on(served: ServedFiles, tmp_path: Path) -> None:
-    url = f"{served.url}/dump/a%201.json.gz"
+    file_address = f"{served.url}/dump/a%201.json.gz"
     served.faults[LARGE] = ["ok", "cut", 404]
     with pytest.raises(UserError, match="no such file"):
-        fetch([url], tmp_path)
+        fetch([file_address], tmp_path)
     (part,) = tmp_path.rglob(".*.part")
     half = part.stat().st_size
     assert DATA.startswith(part.read_bytes()) and half
-    assert fetch([url], tmp_path) == [DATA]
+    assert fetch([file_address], tmp_path) == [DATA]
     assert served.asked[-1] == f"GET {LARGE} bytes={half}-"
     part.with_name("a 1.json.gz").rename(part)  # killed before its last step
-    assert fetch([url], tmp_path) == [DATA]
+    assert fetch([file_address], tmp_path) == [DATA]
     served.faults[LARGE] = ["ok", "cut", 404]
     served.files[LARGE] = DATA[:-1]
     with pytest.raises(UserError):
-        fetch([url], tmp_path)
+        fetch([file_address], tmp_path)
     served.files[LARGE] = DATA[::-1]  # another file takes the place of half of one
-    assert fetch([url], tmp_path) == [DATA[::-1]]
+    assert fetch([file_address], tmp_path) == [DATA[::-1]]
 
 
 @pytest.mark.parametrize(("path", "faults", "expected"), CASES["refusals"])
@@ -170,11 +173,11 @@ def test_a_release_of_inputs_elsewhere_is_that_of_the_files(
     here = find_inputs(recipe, path, {"dump": [str(dump)]}, None, store)
     there = find_inputs(recipe, path, {"dump": [url]}, None, store)
     assert here["dump"].key_data() == there["dump"].key_data()
-    options = ReleaseOptions(
+    release_options = ReleaseOptions(
         given={"dump": [url]}, snapshot=None, templates=tmp_path, build=store.root, say=store.say
     )
-    command = rebuild_command(path, recipe, options)
-    assert command == f"factdrift release temporal-facts --dump {dump.name}"
+    rebuilding_command = rebuild_command(path, recipe, release_options)
+    assert rebuilding_command == f"factdrift release temporal-facts --dump {dump.name}"
     kept_text = "".join(kept_file.read_text("latin-1") for kept_file in store.root.rglob("*.json"))
     assert SECRET not in kept_text + json.dumps([str(f) for f in there["dump"].files])
     own = {"dump": recipe.inputs["dump"].model_copy(update={"path": url})}
@@ -196,13 +199,13 @@ def test_protocols_of_fsspec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert fetch(["memory://here/b*"], tmp_path) == [b"b"]
         memory.pipe({"/here/a.gz": DATA[::-1]})
         assert fetch(["memory://here/[a]*"], tmp_path) == [DATA[::-1]]
-        for name, expected in (
+        for name, expected_message in (
             ("none.gz", "no such file"),
             ("*.zst", "no file of this pattern"),
             ("deep", "this is a folder"),
             ("deep/no/", "no file of this kind"),
         ):
-            with pytest.raises(UserError, match=expected):
+            with pytest.raises(UserError, match=expected_message):
                 fetch([f"memory://here/{name}"], tmp_path)
     finally:
         memory.rm("/here", recursive=True)

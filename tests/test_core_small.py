@@ -33,22 +33,22 @@ def test_values_that_releases_depend_on(tmp_path: Path) -> None:
 
 
 def test_draws_are_even() -> None:
-    shares = [hashing.seeded_fraction(7, "split", n) for n in range(4000)]
-    for drawn_share in shares:
+    drawn_shares = [hashing.seeded_fraction(7, "split", n) for n in range(4000)]
+    for drawn_share in drawn_shares:
         assert 0 <= drawn_share < 1
     streamed = [hashing.RandomStream(n).next_below(1 << 30) / (1 << 30) for n in range(4000)]
-    for fractions in (shares, streamed):
+    for fractions in (drawn_shares, streamed):
         quarters = Counter(int(fraction * 4) for fraction in fractions)
-        for count in quarters.values():
-            assert 800 < count < 1200
+        for quarter_count in quarters.values():
+            assert 800 < quarter_count < 1200
 
 
 def test_a_table_is_drawn_from_as_python_draws() -> None:
-    table = ibis.memtable({"subject": ["Q2", "Q10"], "label": ["Jürgen", ""]})
-    order = tables.seeded_order(7, table.subject, "example").name("order")
-    row_id = tables.row_id_of(table.subject, "é").name("row_id")
-    has_name = tables.has_label(table.label).name("named")
-    drawn_rows = table.select(order, row_id, has_name).to_pyarrow().to_pylist()
+    item_table = ibis.memtable({"subject": ["Q2", "Q10"], "label": ["Jürgen", ""]})
+    order = tables.seeded_order(7, item_table.subject, "example").name("order")
+    row_id = tables.row_id_of(item_table.subject, "é").name("row_id")
+    has_name = tables.has_label(item_table.label).name("named")
+    drawn_rows = item_table.select(order, row_id, has_name).to_pyarrow().to_pylist()
     for subject, row in zip(["Q2", "Q10"], drawn_rows, strict=True):
         assert row["order"] == hashing.text_sha256(f"7\t{subject}\texample")
         assert int(row["order"][:16], 16) == hashing.seeded_hash(7, subject, "example")
@@ -79,12 +79,12 @@ def test_a_changed_answer_is_removed_and_told(
     whole_bytes, told_count = path.read_bytes(), 0
     for seed in range(60):
         random = Random(seed)
-        content = bytearray(whole_bytes)
+        changed_bytes = bytearray(whole_bytes)
         if seed % 6 == 5:
-            del content[random.randrange(1, len(content)) :]
+            del changed_bytes[random.randrange(1, len(changed_bytes)) :]
         else:
-            content[random.randrange(len(content))] ^= 1 << random.randrange(8)
-        path.write_bytes(content)
+            changed_bytes[random.randrange(len(changed_bytes))] ^= 1 << random.randrange(8)
+        path.write_bytes(changed_bytes)
         capfd.readouterr()
         try:
             cache = AnswerCache(path)

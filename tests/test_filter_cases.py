@@ -16,12 +16,12 @@ def test_table(table: str, tmp_path: Path) -> None:
     cases = read_cases(table)
     assert len(cases) >= 4, "two questions that are kept, and two that are dropped"
     wrong_cases = []
-    for number, case in enumerate(cases):
+    for number, table_case in enumerate(cases):
         folder = tmp_path / str(number)
         folder.mkdir()
-        is_as_said, result = is_right(table, case, folder)
+        is_as_said, case_result = is_right(table, table_case, folder)
         if not is_as_said:
-            wrong_cases.append((case, result))
+            wrong_cases.append((table_case, case_result))
     assert not wrong_cases
 
 

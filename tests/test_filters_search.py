@@ -19,9 +19,9 @@ def article(article_number: int, text: str) -> Article:
 
 
 def test_ranking_ties_and_days(tmp_path: Path) -> None:
-    texts = ["Croatia votes", "Croatia votes", "Serbia votes", "Croatia votes"]
+    article_texts = ["Croatia votes", "Croatia votes", "Serbia votes", "Croatia votes"]
     index = Index.build(
-        (article(number, text) for number, text in enumerate(texts)), tmp_path / "index"
+        (article(number, text) for number, text in enumerate(article_texts)), tmp_path / "index"
     )
 
     def ids(query: str, day: int, limit: int = 10) -> list[str]:
@@ -75,11 +75,11 @@ def test_a_commit_that_was_changed_is_not_gone_on_with(tmp_path: Path, seed: int
     with pytest.raises(KeyboardInterrupt):
         Index.build(killed(), tmp_path / "index", commit_every=10)
     random = Random(seed)
-    files = [path for path in (tmp_path / "index").iterdir() if path.stat().st_size]
-    damaged = random.choice(sorted(files))
-    content = bytearray(damaged.read_bytes())
-    content[random.randrange(len(content))] ^= 1 << random.randrange(8)
-    damaged.write_bytes(content)
+    index_files = [path for path in (tmp_path / "index").iterdir() if path.stat().st_size]
+    damaged = random.choice(sorted(index_files))
+    changed_bytes = bytearray(damaged.read_bytes())
+    changed_bytes[random.randrange(len(changed_bytes))] ^= 1 << random.randrange(8)
+    damaged.write_bytes(changed_bytes)
     index = Index.build(articles, tmp_path / "index", commit_every=10)
     assert len(index.search("words", date(2030, 1, 1), 40)) == 30
     assert [hit.text for hit in index.search("number17", date(2030, 1, 1), 3)] == [

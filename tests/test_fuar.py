@@ -34,8 +34,8 @@ def scores(scores_folder: Path, share: float, version: str = "1.0.0") -> None:
         "metric": "exact_match",
     }
     mean |= {"n": 100, "mean": share, "low": None, "high": None}
-    summary = {"model": "m", "dataset": "d", "version": version, "table": [mean]}
-    (scores_folder / "scores.json").write_text(json.dumps(summary))
+    score_summary = {"model": "m", "dataset": "d", "version": version, "table": [mean]}
+    (scores_folder / "scores.json").write_text(json.dumps(score_summary))
 
 
 def series(scores_folder: Path, *models: tuple[float, ...]) -> Path:
@@ -57,10 +57,10 @@ def series(scores_folder: Path, *models: tuple[float, ...]) -> Path:
 @pytest.mark.parametrize("name", TABLE)
 def test_the_papers_table(tmp_path: Path, name: str) -> None:
     *old_scores, _ = TABLE["T5-Initial"]
-    *new_scores, expected = TABLE[name]
+    *new_scores, expected_figures = TABLE[name]
     error_text = run_cli("fuar", series(tmp_path, tuple(old_scores), tuple(new_scores))).stdout
     assert f"LM_1{new_scores[0]:>13.2f}{new_scores[1]:>9.2f}{new_scores[2]:>9.2f}\n" in error_text
-    assert f"\nFUAR {expected}: " in error_text
+    assert f"\nFUAR {expected_figures}: " in error_text
     assert name != "T5-Vanilla" or error_text.endswith(": 11.28 forgotten, 10.44 gained\n")
 
 

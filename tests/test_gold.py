@@ -71,4 +71,6 @@ def test_gold_stands_beside_the_recipes_own_inputs(tmp_path: Path) -> None:
     inputs = find_inputs(recipe, path, {"gold": [str(gold_file)]}, None, store)
     assert inputs["dump"] == without["dump"]
     assert inputs["gold"].files == (gold_file,)
-    assert inputs["gold"].snapshot == max(source.snapshot for source in without.values())
+    assert inputs["gold"].snapshot == max(
+        input_source.snapshot for input_source in without.values()
+    )

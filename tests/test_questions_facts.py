@@ -79,12 +79,12 @@ def relations() -> dict[str, NewsWording]:
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     folder = tmp_path_factory.mktemp("facts")
-    entities = [
+    entity_rows = [
         Entity(
             f"Q{number}",
-            label,
+            entity_label,
             ALIASES.get(f"Q{number}", ()),
-            label,
+            entity_label,
             1,
             1,
             1,
@@ -93,14 +93,14 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
             None,
             None,
         )
-        for number, label in enumerate(NAMES, 1)
+        for number, entity_label in enumerate(NAMES, 1)
     ]
     for table_name, kind, table_rows in (
-        ("timelines", Segment, TERMS), ("gaps", Gap, GAPS), ("entities", Entity, entities),
+        ("timelines", Segment, TERMS), ("gaps", Gap, GAPS), ("entities", Entity, entity_rows),
     ):  # fmt: skip
-        with writing(folder / f"{table_name}.parquet", kind) as out:
+        with writing(folder / f"{table_name}.parquet", kind) as table_writer:
             for row in table_rows:
-                out.append(row)
+                table_writer.append(row)
     return folder / "timelines.parquet", folder / "gaps.parquet", folder / "entities.parquet"
 
 

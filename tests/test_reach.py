@@ -89,15 +89,15 @@ def test_data_files(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         "from factdrift.builders.core.files import resource as r\n"
         "def f():\n    r('words.txt')\n    files.resource('lists', 'deep')\n"
     )
-    texts = {"words.txt": "one", "lists/deep/a.txt": "two", "lists/deep/b/c.txt": "three"}
-    for name in (*texts, "lists/deep/code.py", "lists/deep/.hidden", "lists/other.txt"):
+    file_texts = {"words.txt": "one", "lists/deep/a.txt": "two", "lists/deep/b/c.txt": "three"}
+    for name in (*file_texts, "lists/deep/code.py", "lists/deep/.hidden", "lists/other.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(texts.get(name, ""), "utf-8")
+        (tmp_path / name).write_text(file_texts.get(name, ""), "utf-8")
     package = write({"a.py": text})
     reach_before = reach(f"{package}.a")
-    assert list(reach_before.data) == sorted(texts)
+    assert list(reach_before.data) == sorted(file_texts)
     digests = {reach_before.digest}
-    for name in (*texts, "lists/deep/new.txt"):
+    for name in (*file_texts, "lists/deep/new.txt"):
         (tmp_path / name).write_text("changed", "utf-8")
         reach.cache_clear()
         digests.add(reach(f"{package}.a").digest)
@@ -162,9 +162,9 @@ def test_an_upgraded_library_remakes_what_uses_it(tmp_path: Path) -> None:
         info = tmp_path / name / f"{name}-99.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 99\n")
-        code = KEYS.format(modules=list(STEPS))
+        program_text = KEYS.format(modules=list(STEPS))
         ended_process = run_process(
-            sys.executable, "-c", code, env={"PYTHONPATH": str(info.parent)}
+            sys.executable, "-c", program_text, env={"PYTHONPATH": str(info.parent)}
         )
         digests_after = dict(line.split() for line in ended_process.stdout.splitlines())
         remade = {module for module in STEPS if digests_after[module] != digests_before[module]}
@@ -176,14 +176,14 @@ def test_every_function_that_finds_data_files_is_declared() -> None:
     """Outside of keys no literal is looked for, so a wrapper of `resource` has to say it is one."""
     undeclared: list[str] = []
     for path in (ROOT / "builders").rglob("*.py"):
-        source = path.read_text("utf-8")
-        if "__outside_step_keys__" not in source or path.stem in ("files", "reach"):
+        module_source = path.read_text("utf-8")
+        if "__outside_step_keys__" not in module_source or path.stem in ("files", "reach"):
             continue
-        for function in ast.walk(ast.parse(source)):
+        for function in ast.walk(ast.parse(module_source)):
             if not isinstance(function, ast.FunctionDef):
                 continue
             calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
             finds = any(getattr(call.func, "id", "") == "resource" for call in calls)
-            if finds and f'"{function.name}": "' not in source:
+            if finds and f'"{function.name}": "' not in module_source:
                 undeclared.append(f"{path.name}: {function.name}")
     assert not undeclared

@@ -121,11 +121,13 @@ def test_the_command_that_makes_it_again(
     given_paths = {name: [str(folder / path) for path in paths]} if paths else {}
     made_recipe, path = recipe({name: about}), folder / "x.yaml"
     store = Workspace(folder / "build", lambda _: None)
-    options = ReleaseOptions(
+    release_options = ReleaseOptions(
         given=given_paths, snapshot=day, build=store.root, templates=folder, say=store.say
     )
     expected += f" --snapshot-date {day}" if day else ""
-    assert rebuild_command(path, made_recipe, options) == f"factdrift release x.yaml{expected}"
+    assert (
+        rebuild_command(path, made_recipe, release_options) == f"factdrift release x.yaml{expected}"
+    )
 
 
 @pytest.mark.parametrize(

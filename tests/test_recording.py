@@ -43,7 +43,9 @@ def test_a_walk_of_two_rounds(settings: Recorded) -> None:
     first_desk = desk(settings)
     model = while_recording(settings, first_desk).open(7)
     prompts = ["Who won?", "Who lost?", "Who won?"]
-    assert {result.reason for result in model.complete(prompts, shape="answer")} == {WAITING}
+    assert {model_result.reason for model_result in model.complete(prompts, shape="answer")} == {
+        WAITING
+    }
     with pytest.raises(AnswersMissingError, match="2 prompts wait"):
         model.finish()
     lines = (first_desk.folder / REQUESTS).read_text("utf-8").splitlines()
@@ -59,8 +61,8 @@ def test_a_walk_of_two_rounds(settings: Recorded) -> None:
     model = while_recording(settings, second_desk).open(7)
     assert model.complete(prompts)[0] == Result("Ada")
     assert list(second_desk.requests) == [prompt_id("Who lost?")]
-    body = {"choices": [{"message": {"content": "Bo"}}]}
-    vendor_answer = {"custom_id": prompt_id("Who lost?"), "response": {"body": body}}
+    reply_body = {"choices": [{"message": {"content": "Bo"}}]}
+    vendor_answer = {"custom_id": prompt_id("Who lost?"), "response": {"body": reply_body}}
     (second_desk.folder / "b.jsonl").write_text(json.dumps(vendor_answer) + "\n")
     assert take_answers(second_desk, print) == 1
     second_desk.recording.write(settings.recordings)

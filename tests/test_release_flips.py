@@ -40,10 +40,12 @@ def test_every_flip_is_seen(release_folder: Path, first: int, last: int) -> None
     """In every file of a release by turns, and in every second turn in its manifest."""
     assert verify_release(release_folder) == []
     assert not_covered(release_folder) is None
-    files = sorted(path for path in release_folder.rglob("*") if path.is_file())
+    release_files = sorted(path for path in release_folder.rglob("*") if path.is_file())
     seen_problems: Counter[str] = Counter()
     for number in range(first, last):
-        path = files[number // 2 % len(files)] if number % 2 else release_folder / FILE
+        path = (
+            release_files[number // 2 % len(release_files)] if number % 2 else release_folder / FILE
+        )
         whole_bytes = path.read_bytes()
         path.write_bytes(damaged(whole_bytes, random.Random(number)))
         problems = verify_release(release_folder)

@@ -29,13 +29,13 @@ def test_same_bytes_in_another_folder_with_two_processes(
 ) -> None:
     recipes = () if datasets == SAMPLED else datasets
     run_cli("release", *recipes, "--out", tmp_path / "r", "--build", tmp_path / "b", "--jobs", 2)
-    first, second = checksums(sample / "releases"), checksums(tmp_path / "r")
-    assert {Path(path).parts[0] for path in first} == set(SAMPLED)
+    first_sums, second_sums = checksums(sample / "releases"), checksums(tmp_path / "r")
+    assert {Path(path).parts[0] for path in first_sums} == set(SAMPLED)
     assert {
         release_path: sum_
-        for release_path, sum_ in first.items()
+        for release_path, sum_ in first_sums.items()
         if Path(release_path).parts[0] in datasets
-    } == second
+    } == second_sums
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_editing_a_template_renders_anew_and_never_reads_the_dump(
     edited = tmp_path / "t" / "P6.yaml"
     text = edited.read_text("utf-8")
     edited.write_text(text.replace("leads the government of", "runs the government of"), "utf-8")
-    words = ["release", TEMPLAMA, "--out", tmp_path / "r"]
-    words += ["--build", tmp_path / "b", "--templates", tmp_path / "t"]
+    command_words = ["release", TEMPLAMA, "--out", tmp_path / "r"]
+    command_words += ["--build", tmp_path / "b", "--templates", tmp_path / "t"]
 
-    planned = run_cli("steps", TEMPLAMA, *words[4:]).stdout
+    planned = run_cli("steps", TEMPLAMA, *command_words[4:]).stdout
     assert re.findall(r"there +([a-z]+)-", planned) == [
         "mine",
         "facts",
@@ -82,14 +82,14 @@ def test_editing_a_template_renders_anew_and_never_reads_the_dump(
         "told",
     ]
     assert re.findall(r"to make +([a-z]+)-", planned) == ["cloze", "examples"]
-    refused_run = run_cli(*words, "--version", "1.0.0", ok=False)
+    refused_run = run_cli(*command_words, "--version", "1.0.0", ok=False)
     assert refused_run.returncode == 1
     assert "--version 1.0.1" in refused_run.stderr  # rendered anew: a patch
     assert "mine: making" not in refused_run.stderr
     assert "deltas: reused" in refused_run.stderr
     assert "cloze: making" in refused_run.stderr
 
-    assert "making" not in run_cli(*words).stderr
+    assert "making" not in run_cli(*command_words).stderr
     diff = run_cli(
         "diff", tmp_path / "r/dynamic-templama/1.0.0", tmp_path / "r/dynamic-templama/1.0.1"
     )
@@ -124,11 +124,11 @@ def test_a_mistake_is_one_clear_message(command: str, said: str, tmp_path: Path)
     recipe, latest = (
         ROOT / f"builders/recipes/dynamic-templama{name_end}.yaml" for name_end in ("", "-latest")
     )
-    words = command.format(recipe=recipe, latest=latest, dump=DUMP, tmp=tmp_path).split()
-    if words[0] == "release":
-        for option in {"--out", "--build"} - {*words}:
-            words += [option, str(tmp_path / option)]
-    refused_run = run_cli(*words, ok=False)
+    command_words = command.format(recipe=recipe, latest=latest, dump=DUMP, tmp=tmp_path).split()
+    if command_words[0] == "release":
+        for option in {"--out", "--build"} - {*command_words}:
+            command_words += [option, str(tmp_path / option)]
+    refused_run = run_cli(*command_words, ok=False)
     assert refused_run.returncode == 1 + (said == "write a size"), refused_run.stderr
     assert said in refused_run.stderr
     assert "Traceback" not in refused_run.stderr and "making" not in refused_run.stderr
@@ -188,21 +188,21 @@ def test_a_mined_folder_says_how_much_and_is_checked_for_relations(tmp_path: Pat
     )
     assert "a dump is mined for every relation" in refused_run.stderr
     mining_run = run_cli("mine", DUMP, "--out", tmp_path / "m")
-    summary = tmp_path / "m/mined.json"
-    known_summary = json.loads(summary.read_text())
+    summary_path = tmp_path / "m/mined.json"
+    known_summary = json.loads(summary_path.read_text())
     counted = f"{known_summary['counts']['statements']:,} statements of 2026-02-02"
     assert counted in mining_run.stdout + mining_run.stderr
-    words = ["release", TEMPLAMA, "--dump", tmp_path / "m"]
-    words += ["--build", tmp_path / "b", "--out", tmp_path / "r"]
+    command_words = ["release", TEMPLAMA, "--dump", tmp_path / "m"]
+    command_words += ["--build", tmp_path / "b", "--out", tmp_path / "r"]
     # as an endpoint is mined; a change on purpose takes the checksums out
     for checksum in ("sha256", "seal"):
         del known_summary[checksum]
-    summary.write_text(json.dumps({**known_summary, "asked": ["P6", "P39"]}))
-    printed_errors = run_cli(*words, ok=False).stderr
+    summary_path.write_text(json.dumps({**known_summary, "asked": ["P6", "P39"]}))
+    printed_errors = run_cli(*command_words, ok=False).stderr
     assert "error: " in printed_errors
     assert "it was not mined for P102, P108, " in printed_errors
-    summary.write_text("{}")
-    assert "not what mining writes" in run_cli(*words, ok=False).stderr
+    summary_path.write_text("{}")
+    assert "not what mining writes" in run_cli(*command_words, ok=False).stderr
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cloze(number, "updated", period_name, **more_options)
         for number, period_name in ((7, PERIODS[0]), (8, PERIODS[1]))
     ]
-    rows = {
+    release_rows = {
         **BASE,
         "updated": {
             period_name: [
@@ -51,15 +51,15 @@ def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for period_name in PERIODS
         },
     }
-    return publish(tmp_path_factory.mktemp("releases"), Sample(rows)).folder
+    return publish(tmp_path_factory.mktemp("releases"), Sample(release_rows)).folder
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     base_address = tmp_path_factory.mktemp("models")
-    texts = [f"Person {number} plays for Club {number}." for number in range(9)]
+    training_texts = [f"Person {number} plays for Club {number}." for number in range(9)]
     return {
-        model_kind: make(base_address / model_kind, texts)
+        model_kind: make(base_address / model_kind, training_texts)
         for model_kind, make in tiny_model.KINDS.items()
     }
 
