@@ -56,8 +56,8 @@ def test_bad_lines_are_dropped_rows_that_name_their_place(jobs: int, tmp_path: P
     assert mined_tables.counts["counts"]["lines"] == len(given_lines) + 1
     assert mined_tables.counts["counts"]["malformed_line"] == len(BAD) - 1
     run(compressed(array(world()), tmp_path / "good.json"), tmp_path / "good")
-    for table in ("statements.parquet", "entities.parquet"):
-        assert checksums(tmp_path / "out")[table] == checksums(tmp_path / "good")[table]
+    for table_name in ("statements.parquet", "entities.parquet"):
+        assert checksums(tmp_path / "out")[table_name] == checksums(tmp_path / "good")[table_name]
 
 
 def test_a_line_of_any_length_takes_bounded_memory(tmp_path: Path) -> None:
@@ -131,9 +131,9 @@ def test_a_release_says_that_an_array_has_no_end(tmp_path: Path) -> None:
     path = compressed(b"[\n" + b",\n".join(lines(world(3))) + b",\n", tmp_path / "dump.json")
     said_lines: list[str] = []
     given_run = run_of(path, ROOT / "templates", said_lines)
-    step = facts_step(given_run, "dump", load_relations(ROOT / "templates")).mined
-    assert isinstance(step, Mine)
-    given_run.folder(step)
+    mining_step = facts_step(given_run, "dump", load_relations(ROOT / "templates")).mined
+    assert isinstance(mining_step, Mine)
+    given_run.folder(mining_step)
     assert "dump.json: the array has no end: the file may be cut" in said_lines
 
 
@@ -144,7 +144,7 @@ def test_a_release_says_that_an_array_has_no_end(tmp_path: Path) -> None:
 def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None:
     """By a limit on the size of files, which fails as a full disk does, only earlier."""
     path = compressed(array(world(600)), tmp_path / "20260101.json")
-    code = (
+    program_text = (
         "import resource, sys; from pathlib import Path\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
         "from factdrift.builders.core.errors import UserError\n"
@@ -155,11 +155,11 @@ def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None
         "except UserError as error:\n"
         "    sys.exit(f'UserError: {error}')\n"
     )
-    completed = run_process(sys.executable, "-c", code, ok=False)
-    assert completed.returncode == 1, completed.stderr
-    assert completed.stderr.startswith("UserError: "), completed.stderr
-    assert "File too large" in completed.stderr
-    assert "Traceback" not in completed.stderr
+    ended_process = run_process(sys.executable, "-c", program_text, ok=False)
+    assert ended_process.returncode == 1, ended_process.stderr
+    assert ended_process.stderr.startswith("UserError: "), ended_process.stderr
+    assert "File too large" in ended_process.stderr
+    assert "Traceback" not in ended_process.stderr
     assert not (tmp_path / "out" / "mined.json").exists()
 
 
@@ -176,8 +176,8 @@ def test_a_new_relation_reads_no_dump_again_unless_it_keeps_undated_statements(
     def asked() -> Facts:
         return facts_step(lines, "dump", {"P54": load_relations(templates)["P54"]})
 
-    first = asked()
-    lines.folder(first)
+    asked_first = asked()
+    lines.folder(asked_first)
     assert said_lines[0].startswith("  dump: 0.0 GB are read, about 0 minutes")
     text = (templates / "P54.yaml").read_text("utf-8")
     for name, undated in (("P99998", "drop"), ("P99999", "keep")):
@@ -186,5 +186,5 @@ def test_a_new_relation_reads_no_dump_again_unless_it_keeps_undated_statements(
         (templates / f"{name}.yaml").write_text(new_text, "utf-8")
         said_lines.clear()
         asked_again = asked()
-        assert (asked_again.key == first.key) is (undated == "drop")
+        assert (asked_again.key == asked_first.key) is (undated == "drop")
     assert said_lines[0].endswith("again, for the undated statements of P99999")

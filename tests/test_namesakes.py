@@ -48,13 +48,13 @@ class World:
     """The rows of a case as tables."""
 
     def __init__(self, eng: Engine, folder: Path, case: list[list[str]]) -> None:
-        entities: dict[str, dict[str, Any]] = {}
+        entity_rows: dict[str, dict[str, Any]] = {}
         facts: list[dict[str, Any]] = []
         asked_rows: list[dict[str, Any]] = []
         for _, subject, relation, label, text, country, answer, first, last, day, *_ in case:
             entity_values = {"description": text or None, "country": country or None}
-            entities[subject] = {"id": subject, "label": label, **entity_values}
-            entities[answer] = {"id": answer, "label": answer}
+            entity_rows[subject] = {"id": subject, "label": label, **entity_values}
+            entity_rows[answer] = {"id": answer, "label": answer}
             fact = {"subject": subject, "relation": relation, "object": answer}
             facts.append(fact | days(first, last))
             if day:
@@ -64,9 +64,9 @@ class World:
         self.held = namesakes.held_objects(
             table(eng, folder, Segment, facts), table(eng, folder, Gap, [])
         )
-        self.entities = table(eng, folder, Entity, [*entities.values()])
+        self.entities = table(eng, folder, Entity, [*entity_rows.values()])
         offices = [fact | {"relation": "P1308"} for fact in facts if "Minister" in
-                   entities[fact["subject"]]["label"]]  # fmt: skip
+                   entity_rows[fact["subject"]]["label"]]  # fmt: skip
         statements = table(eng, folder, Statement, offices)
         self.offices = namesakes.office_names(eng, statements, self.entities)
         schema = pa.schema(
@@ -96,12 +96,12 @@ def test_who_is_told_apart(duck: Engine, tmp_path: Path, case: str) -> None:
 
 def test_the_crowd_of_one_name_is_not_asked_about(duck: Engine, tmp_path: Path) -> None:
     number = namesakes._MOST_NAMESAKES + 1
-    case = [
+    crowd_case = [
         ["", f"Q{place}", "P54", "John Smith", f"player {chr(64 + place)}", "", f"Club {place}",
          "2010", "2015", "2012", "", ""]
         for place in range(1, number + 1)
     ]  # fmt: skip
-    world = World(duck, tmp_path, case)
+    world = World(duck, tmp_path, crowd_case)
     told_tables = namesakes.tell_apart(
         duck, tmp_path, world.asked, world.held, world.entities, world.offices, {}
     )
@@ -109,10 +109,10 @@ def test_the_crowd_of_one_name_is_not_asked_about(duck: Engine, tmp_path: Path) 
 
 
 def test_items_of_texts_about_several_facts(duck: Engine, tmp_path: Path) -> None:
-    case = CASES["two players"] + CASES["an office of one country twice"]
-    case = [[*row] for row in case]
-    case[3][1], case[4][1] = "Q4", "Q5"
-    world = World(duck, tmp_path, case)
+    both_cases = CASES["two players"] + CASES["an office of one country twice"]
+    both_cases = [[*row] for row in both_cases]
+    both_cases[3][1], both_cases[4][1] = "Q4", "Q5"
+    world = World(duck, tmp_path, both_cases)
     namesakes.write_namesakes(duck, tmp_path, world.held, world.entities, world.offices)
     assert list(typed_rows(tmp_path / namesakes.NAMESAKES, Namesake)) == [
         Namesake("Q1", "subject", "Danilo (Brazilian footballer)", "Brazilian footballer"),

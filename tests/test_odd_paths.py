@@ -54,8 +54,8 @@ class Place:
         release = publish(tmp / "releases").folder
         predictions = tmp / "p.jsonl"
         predictions.write_text(json.dumps({"id": "0000-2021Q3", "prediction": "x"}) + "\n")
-        words = ["--partial", "--out", tmp / "scores", "--share", tmp / "shared"]
-        run_cli("score", release, "--predictions", predictions, *words)
+        scoring_words = ["--partial", "--out", tmp / "scores", "--share", tmp / "shared"]
+        run_cli("score", release, "--predictions", predictions, *scoring_words)
         scores_text = "{forgotten: {0: scores}, updated: scores, new: scores}"
         (tmp / "series.yaml").write_text(f"models: [{scores_text}, {scores_text}]")
         self.good = {
@@ -105,26 +105,26 @@ def cases() -> Iterator[Any]:
         every = (*ODD, *(f"empty.{name}" for name in EMPTY))
         for odd in UNWRITABLE if command_parameter.name in WRITTEN else every:
             quick = command in QUICK and odd in ("long", "newline", "fifo", "loop")
-            marks = () if quick and command_parameter.name not in INPUTS else pytest.mark.slow
+            slow_mark = () if quick and command_parameter.name not in INPUTS else pytest.mark.slow
             name = f"{command}-{command_parameter.name}-{odd}"
-            yield pytest.param(command, command_parameter, odd, id=name, marks=marks)
+            yield pytest.param(command, command_parameter, odd, id=name, marks=slow_mark)
 
 
 @pytest.mark.parametrize(("command", "one", "odd"), [*cases()])
 def test_an_odd_path(command: str, one: Any, odd: str, place: Place) -> None:
-    words = [word.format(**place.good) for word in GOOD[command]]
+    command_words = [word.format(**place.good) for word in GOOD[command]]
     path = place.odd(odd)
     option = one.opts[0]
     if not option.startswith("-"):
         at = [p.name for _, p in parameters() if _ == command and not p.opts[0].startswith("-")]
         place_of = at.index(one.name)
-        words[place_of : place_of + 1] = [path]
-    elif option in words:
-        words[words.index(option) + 1] = path
+        command_words[place_of : place_of + 1] = [path]
+    elif option in command_words:
+        command_words[command_words.index(option) + 1] = path
     else:
-        words += [option, path]
+        command_words += [option, path]
     with not_for_ever(SECONDS):
-        ended_process = run_cli(command, *words, cwd=place.folder / "out", ok=False)
+        ended_process = run_cli(command, *command_words, cwd=place.folder / "out", ok=False)
     printed_text = ended_process.stderr + ended_process.stdout
     assert "Traceback" not in printed_text
     assert odd not in ("long", "newline") or path not in printed_text

@@ -23,12 +23,21 @@ QUICK = ("dynamic-templama", "wmt-question-dates")
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout."""
-    out = tmp_path_factory.mktemp("wheel")
-    words = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--wheel-dir", str(out)]
+    wheel_folder = tmp_path_factory.mktemp("wheel")
+    command_words = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        str(ROOT),
+        "--no-deps",
+        "--wheel-dir",
+        str(wheel_folder),
+    ]
     if importlib.util.find_spec("hatchling"):
-        words.append("--no-build-isolation")
-    subprocess.run(words, check=True, capture_output=True)
-    (path,) = out.glob("*.whl")
+        command_words.append("--no-build-isolation")
+    subprocess.run(command_words, check=True, capture_output=True)
+    (path,) = wheel_folder.glob("*.whl")
     return path
 
 
@@ -103,9 +112,9 @@ def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     with tarfile.open(path) as file:
         assert not [archive_member.name for archive_member in file if not archive_member.isfile()]
         file.extractall(tmp_path, filter="data")
-    words = [*python, "pip", "wheel", str(tmp_path / path.name.removesuffix(".tar.gz"))]
-    words += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path)]
-    subprocess.run(words, check=True, capture_output=True)
+    command_words = [*python, "pip", "wheel", str(tmp_path / path.name.removesuffix(".tar.gz"))]
+    command_words += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path)]
+    subprocess.run(command_words, check=True, capture_output=True)
     assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
 
 
@@ -118,16 +127,16 @@ def test_a_source_tree_without_links_works(links: str, tmp_path: Path) -> None:
     if listed_files.returncode:
         pytest.skip("no git checkout")
     for name in listed_files.stdout.splitlines():
-        source, copy = ROOT / name, tree / name
+        source_path, copy = ROOT / name, tree / name
         copy.parent.mkdir(parents=True, exist_ok=True)
-        if not source.is_symlink():
-            copy.symlink_to(source)
+        if not source_path.is_symlink():
+            copy.symlink_to(source_path)
         elif links == "as files":
-            copy.write_text(str(source.readlink()), "utf-8")
+            copy.write_text(str(source_path.readlink()), "utf-8")
     for path in tree.rglob("*.py"):  # code has to be found by where it lies
         path.unlink()
         shutil.copyfile(ROOT / path.relative_to(tree), path)
-    code = (
+    program_text = (
         "import factdrift.builders, factdrift.reasoning.dataset\n"
         "from factdrift.builders.core.reach import reach\n"
         "modules = reach('factdrift.builders.streamingqa.questions').modules\n"
@@ -136,7 +145,7 @@ def test_a_source_tree_without_links_works(links: str, tmp_path: Path) -> None:
         "print(factdrift.builders.__file__, len(recipes()) > 5)"
     )
     ended_process = run_process(
-        sys.executable, "-c", code, cwd=tmp_path, env={"PYTHONPATH": str(tree)}
+        sys.executable, "-c", program_text, cwd=tmp_path, env={"PYTHONPATH": str(tree)}
     )
     assert ended_process.stdout == f"{tree / 'builders/__init__.py'} True\n"
 
@@ -144,8 +153,8 @@ def test_a_source_tree_without_links_works(links: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["annotation", "builders", "filters", "reasoning", "scoring"])
 def test_packages_are_imported_by_one_name_alone(name: str) -> None:
     """Under two names there would be two `UserError`s, and one would pass as a bug."""
-    code = f"import {name}"
-    ended_process = run_process(sys.executable, "-c", code, cwd=ROOT, ok=False)
+    program_text = f"import {name}"
+    ended_process = run_process(sys.executable, "-c", program_text, cwd=ROOT, ok=False)
     assert (
         f"ImportError: {name} is a part of factdrift: import factdrift.{name}\n"
         in ended_process.stderr

@@ -88,9 +88,9 @@ def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("form", MAKE)
 def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
     seen_counts = read_pages(MAKE[form](tmp_path), WANTED, tmp_path / "out", targets=TARGETS)
-    table = pq.read_table(tmp_path / "out/pages.parquet")
-    assert table.schema.equals(arrow_schema(Page))
-    page_rows = table.to_pylist()
+    page_table = pq.read_table(tmp_path / "out/pages.parquet")
+    assert page_table.schema.equals(arrow_schema(Page))
+    page_rows = page_table.to_pylist()
     assert [(row["item"], row["title"], row["page"], row["revision"]) for row in page_rows] == [
         ("Q2", "Long name", 8, 1008),
         ("Q3", "Club", 5, 1005),
@@ -107,7 +107,9 @@ def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
     assert texts(page_rows[2]) == ["born: March 4, 1960"]
     dropped_table = pq.read_table(tmp_path / "out/dropped.parquet")
     assert dropped_table.schema.equals(arrow_schema(Dropped))
-    assert [(drop["reason"], drop["subject"]) for drop in dropped_table.to_pylist()] == [
+    assert [
+        (dropped_row["reason"], dropped_row["subject"]) for dropped_row in dropped_table.to_pylist()
+    ] == [
         ("redirect_loop", "Q4"),
         ("redirect_to_nothing", "Q5"),
         ("redirect_chain", "Q6"),
@@ -124,10 +126,12 @@ SLOW = pytest.mark.slow
     "form", [pytest.param("plain", marks=SLOW), pytest.param("bz2", marks=SLOW), "streams"]
 )
 def test_any_number_of_jobs_gives_the_same_bytes(form: str, tmp_path: Path) -> None:
-    files = [MAKE[form](tmp_path), exports.write(tmp_path / "more.jsonl", lines(RECORDS))]
+    page_files = [MAKE[form](tmp_path), exports.write(tmp_path / "more.jsonl", lines(RECORDS))]
     for jobs in (1, 2):
-        out = tmp_path / str(jobs)
-        read_pages(files, WANTED | {"A": "Q20", "B": "Q21"}, out, jobs=jobs, targets=TARGETS)
+        jobs_folder = tmp_path / str(jobs)
+        read_pages(
+            page_files, WANTED | {"A": "Q20", "B": "Q21"}, jobs_folder, jobs=jobs, targets=TARGETS
+        )
     assert len(rows(tmp_path / "1/pages.parquet")) == 6
     assert digests(tmp_path / "1") == digests(tmp_path / "2")
 
@@ -167,8 +171,10 @@ def as_tuples(path: Path) -> list[Any]:
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x.jsonl.bz2", "x.jsonl.zst", "odd"])
 def test_json_lines(name: str, tmp_path: Path) -> None:
-    data = b"\xef\xbb\xbf" + lines(RECORDS)
-    path = exports.write(tmp_path / name, bz2.compress(data) if name.endswith("bz2") else data)
+    marked_bytes = b"\xef\xbb\xbf" + lines(RECORDS)
+    path = exports.write(
+        tmp_path / name, bz2.compress(marked_bytes) if name.endswith("bz2") else marked_bytes
+    )
     items_by_title = {"A": "Q20", "B": "Q21", "D": "Q22", "E": "Q24"}
     read_pages(path, items_by_title, tmp_path / "out")
     assert as_tuples(tmp_path / "out/pages.parquet") == EXPECTED

@@ -122,16 +122,18 @@ def test_a_lock_is_not_made_through_a_link(tmp_path: Path, secret_file: Path) ->
 
 
 def test_templates_are_not_imported_through_a_link(tmp_path: Path, secret_file: Path) -> None:
-    table = tmp_path / "table.csv"
-    table.write_text("Wikidata ID,Relation,Template\nP39,office,<subject> is <object>.\n", "utf-8")
+    table_path = tmp_path / "table.csv"
+    table_path.write_text(
+        "Wikidata ID,Relation,Template\nP39,office,<subject> is <object>.\n", "utf-8"
+    )
     output_folder = tmp_path / "own"
     output_folder.mkdir()
     for name in ("P39.yaml", "schema.json"):
         (output_folder / name).symlink_to(secret_file.parent / "not there")
     with pytest.raises(UserError, match="is there already"):
-        import_templates(table, output_folder)
+        import_templates(table_path, output_folder)
     (output_folder / "P39.yaml").unlink()
-    import_templates(table, output_folder)
+    import_templates(table_path, output_folder)
     assert names_of(secret_file.parent.iterdir()) == ["secret"]
 
 
