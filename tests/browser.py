@@ -19,6 +19,7 @@ from tests.file_server import serve_requests
 from tests.tables import column_of
 
 T = TypeVar("T")
+# a small laptop, and a phone
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 _ASKED = Path(__file__).with_name("browser.js").read_text("utf-8")
 _DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]));"

@@ -37,6 +37,7 @@ def snak(form: str | Json) -> Json:
     return value("wikibase-entityid", {"entity-type": kind, "numeric-id": number, "id": form})
 
 
+# characters of `2019`, `2019-07` and `2019-07-24` -> Wikidata's number for year, month and day
 PRECISIONS = {4: 9, 7: 10, 10: 11}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from tests import tiny_model
 
+# the probability of a word that the table does not name: none that it names is as rare
 RARE = 1e-9
 WORDS = ("Ann", "Bo", "Lee", "Ek", "leads", "Acme", "in", "now", ".", "Answer", ":", "X")
 SPECIAL = ("<pad>", "</s>", "<mask>", "<unk>")

@@ -24,7 +24,9 @@ from tests.spec_oracle import (
 )
 
 SNAPSHOT = date(2023, 8, 15)
+# some boundaries lie after the snapshot, as plans of a dump do
 FIRST_YEAR, LAST_YEAR = 2014, 2024
+# ranges that do not meet, so that an id in a failure tells what it is of
 FIRST_SUBJECT, FIRST_OBJECT, FIRST_OFFICE = 10_000_001, 9_000_001, 8_000_001
 OFFICE_SUBJECTS = 25
 """So many subjects in a row share two offices, of which one in eight has a relation of offices."""

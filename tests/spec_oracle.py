@@ -318,6 +318,7 @@ class Overlap(NamedTuple):
     days: Point
 
 
+# SPEC: stated terms that overlap so long are of co-holders, shorter ones a wrong date or an interim
 CO_HOLDING_DAYS = 92
 
 
@@ -898,6 +899,7 @@ def asked_at_end(row_number: int, row: Comparison, held_values: Sequence[Held]) 
     return replace(row, still_true=held_before & held_then) if held_then - held_before else row
 
 
+# SPEC: longer gaps are mostly of holders that nobody entered
 VACANT_DAYS = 92
 
 

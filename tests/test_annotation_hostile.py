@@ -162,6 +162,7 @@ done = take(tmp, *map(Path, sys.argv[2:]))
 took = round(time.monotonic() - start)
 print(before, peak(), done.new + done.known, sum(done.refused.values()), took)
 """
+# far more than the reader may hold, so that a part of it in memory shows
 SIZE = 200 << 20
 
 

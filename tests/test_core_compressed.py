@@ -12,6 +12,7 @@ import zstandard
 from factdrift.builders.core.compressed import Compressed, pieces
 from factdrift.builders.core.errors import UserError
 
+# what cannot be packed, and then what packs very well: pieces of every length
 DATA = random.Random(1).randbytes(300_000) + b"a line\n" * 50_000
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "plain": bytes,

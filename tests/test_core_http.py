@@ -24,7 +24,9 @@ from factdrift.builders.core.http import (
 from tests.json_server import Reply, serve_json
 
 KEY = "sk-secret"
+# a service is given a minute, but the waits of tests are short
 HASTE = RetryPolicy(timeout=60, attempts=3, first_wait=0.01, longest_wait=1.5)
+# for a slow server: the call ends while it still writes
 SHORT = RetryPolicy(timeout=1.5, attempts=3, first_wait=0.01, longest_wait=1.5)
 
 

@@ -30,6 +30,7 @@ from tests.file_server import ServedFiles, serve_files
 from tests.tables import case_lists, names_of
 
 QUICK = RetryPolicy(timeout=5.0, attempts=3, first_wait=0.01, longest_wait=0.05)
+# 5 MB, many pieces of a fetch, in which a byte at a wrong place shows
 DATA = bytes(range(256)) * 20_000
 CASES = case_lists("remote_faults")
 SECRET = "s3cr3t"  # noqa: S105 - nobody's

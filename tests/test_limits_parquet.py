@@ -16,6 +16,7 @@ from factdrift.builders.wikipedia.records import parquet_rows
 from factdrift.builders.wmt.archive import line_blocks
 from factdrift.scoring.predictions import read_predictions
 
+# of one letter, it packs to some bytes
 MEGABYTE = 1 << 20
 
 

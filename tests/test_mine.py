@@ -33,6 +33,7 @@ from tests.tables import case_lists, column_of, keyed_by_id, names_of
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
+# blocks so small that entities span them, and several row groups
 SMALL = Tuning(block=4096, longest=65_536, blocks=2, rows=50)
 
 

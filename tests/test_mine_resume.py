@@ -21,6 +21,7 @@ from tests.dumps import shards, world
 from tests.test_mine import run
 
 SLOW = pytest.mark.slow
+# about 70 blocks of a small dump: a run can be killed in its middle
 TUNING = Tuning(block=1 << 17, longest=1 << 17, blocks=1)
 SCRIPT = """
 import sys

@@ -24,6 +24,7 @@ from tests.tables import column_of
 DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
 PAGES = ROOT / "samples/wikipedia/enwiki-20260201-pages-articles-multistream.xml.bz2"
 GOOD = [page(f"A {number}", "The town is in the south of the county.") for number in range(400)]
+# enough words to tell the language by
 GERMAN = "Die Stadt liegt im Süden und hat ein Museum, das viele Besucher anzieht. " * 40
 ENGLISH = "The town is one of the oldest in the county, and it has a museum. " * 40
 

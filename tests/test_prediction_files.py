@@ -148,6 +148,7 @@ def test_choices_of_lm_eval(tmp_path: Path) -> None:
     assert row.choice_scores == [-1.5, -2.0]
 
 
+# a megabyte more than a sample of a log may have
 BOMB = deflated({"header.json": json.dumps(HEAD).encode(), "samples/1.json": b" " * (65 << 20)})
 
 

@@ -158,6 +158,7 @@ def test_prompt() -> None:
     assert "Article (Monday, 6 January 2020): " in prompt_text and "<" not in prompt_text
 
 
+# a question has at most 300 characters
 TOO_LONG = ("x" * 400 + "?", None, "too_long")
 
 

@@ -168,6 +168,7 @@ def test_other_kinds_of_entities() -> None:
     assert [dump_rows.counts[column] for column in kinds] == [1, 2, 1, 1]
 
 
+# deeper than a parser recurses
 DEEP = '{"id":"Q1","x":' + "[" * 100_000 + "]" * 100_000 + "}"
 
 

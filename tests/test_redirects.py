@@ -13,6 +13,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import JsonClient, RetryPolicy
 from factdrift.builders.wikidata.sparql_client import SparqlClient
 
+# one attempt: a redirect that is followed wrongly must not be healed by a second
 POLICY = RetryPolicy(timeout=5.0, attempts=1, give_up=1.0)
 
 

@@ -12,6 +12,7 @@ from factdrift.builders.release.verify import _COVERED_FIELDS, not_covered, veri
 from tests.conftest import run_cli
 from tests.release_sample import BASE, Sample, publish
 
+# few in the quick test: each turn verifies the whole release
 QUICK, ALL = 40, 300
 
 

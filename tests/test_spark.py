@@ -31,6 +31,7 @@ from tests.history_tables import tables
 from tests.test_reasoning import RELATIONS, histories, named_items
 
 SNAPSHOT, OLDER = date(2022, 9, 15), date(2021, 6, 1)
+# each scene of `random_histories` meets each relation; more only takes longer
 PAIRS = 3_000
 
 

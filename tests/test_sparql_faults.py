@@ -21,6 +21,7 @@ from tests.tables import case_lists, column_of
 from tests.test_sparql_mine import AGENT
 
 HASTE = RetryPolicy(timeout=5, attempts=4, first_wait=0.01, longest_wait=2.0)
+# three pages of 40 statements, two of 100 ids
 PEOPLE = 120
 CASES = case_lists("sparql_faults")
 

@@ -25,9 +25,11 @@ from tests.test_pages_read import MAKE, TARGETS, WANTED, digests
 from torture.damage import damage_file
 
 POLICY = RetryPolicy(timeout=5.0, attempts=2, first_wait=0.01, longest_wait=0.05)
+# 10 MB, so that a fetch is stopped between pieces
 DATA = bytes(range(256)) * 40_000
 NAME = "/dump/a.json.gz"
 SEEDS = range(12)
+# several blocks of a dump of some entities
 TUNING = Tuning(block=4000, blocks=2)
 
 

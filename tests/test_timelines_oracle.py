@@ -26,6 +26,7 @@ from tests.spec_oracle import History
 from tests.tables import column_of
 
 SNAPSHOT = random_histories.SNAPSHOT
+# of the quick test, and of the slow one, in which rare meetings of rules come up too
 SOME, MANY = 700, 20_000
 RUNS: list[tuple[Granularity, Undated, timeline.WhenCounted]] = [
     ("quarter", "accept", "end"),

@@ -393,6 +393,7 @@ def test_no_answer_is_cut_out_where_another_entry_gives_one(
         assert (True in cut) == (is_cut or own_segment == 1)
 
 
+# ten years before a segment of 2003 to 2005, and ten years after it
 EARLY, LATE = {*range(1993, 2003)}, {*range(2006, 2016)}
 Window = tuple[dict[str, Any], list[int], int | None, int | None, set[int]]
 EMPTY: list[Window] = [
