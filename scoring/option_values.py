@@ -5,5 +5,5 @@
 
 from typing import Literal
 
-Baseline = Literal["bm25", "day", "newest", "embedding"]
+Baseline = Literal["bm25", "day", "newest", "guess", "embedding"]
 """How `factdrift search` ranks passages."""
