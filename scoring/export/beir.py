@@ -22,7 +22,7 @@ from factdrift.builders.rows import (
     TimeQuestion,
 )
 from factdrift.builders.wmt.passages import SENTENCES, printable_id, question_prefix
-from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
+from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
 from factdrift.scoring.export.release import Release, Row
 
 CORPUS, QUERIES, QRELS, STALE = "corpus.jsonl", "queries.jsonl", "qrels", "stale.tsv"
@@ -236,14 +236,18 @@ def dated_passages(release: Release) -> str:
 
 _TEXTS = """(
     SELECT p.* REPLACE (CASE WHEN p.text != '' THEN p.text
-        ELSE substring(c.text, p.start + 1, p."end" - p.start) END AS text)
+        ELSE c.text END AS text)
     FROM passages p LEFT JOIN {corpus} c ON c.id = p.place
 )"""
 
 
 def _of_days(release: Release) -> list[RetrievalQuery]:
     (passages,), (question_config,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
-    configs_by_name = {"passages": [passages], "asked": [question_config]}
+    configs_by_name = {
+        "passages": [passages],
+        "asked": [question_config],
+        "stated": release.configs(StatedFact),
+    }
     passages_sql = f"SELECT id, day, text FROM {dated_passages(release)} ORDER BY day, id"  # noqa: S608 - ours
     with release.query(passages_sql, configs_by_name) as rows:
         _corpus(release, ((row["id"], "", row["text"], row["day"]) for row in rows))
@@ -257,8 +261,10 @@ def _of_days(release: Release) -> list[RetrievalQuery]:
 _DAYS = """
     SELECT a.* EXCLUDE (stale, evidence), s.stale, as_of AS day, evidence AS relevant
     FROM asked a LEFT JOIN (
-        SELECT q.id, list({id: p.id, answer: p.object_label} ORDER BY p.id) AS stale
-        FROM (SELECT id, unnest(stale) AS passage FROM asked) q JOIN passages p ON p.id = q.passage
+        SELECT q.id, list({id: s.passage, answer: s.object_label} ORDER BY s.passage) AS stale
+        FROM (SELECT id, subject, relation, unnest(stale) AS passage FROM asked) q
+            JOIN (SELECT DISTINCT subject, relation, passage, min(object_label) AS object_label
+                FROM stated GROUP BY ALL) s USING (subject, relation, passage)
         GROUP BY q.id
     ) s USING (id) ORDER BY a.id
 """

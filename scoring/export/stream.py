@@ -1,15 +1,15 @@
 """A stream: dated passages and questions in one order of days, for systems that keep a memory."""
 
-from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
+from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
 from factdrift.scoring.export.beir import dated_passages
 from factdrift.scoring.export.release import Release, Row
 
 STREAM = "stream.jsonl"
 _ORDER = """
     SELECT * FROM (
-        SELECT 'passage' AS kind, id, day, text, subject, relation, object_label AS object, since,
-            NULL::date AS as_of
-        FROM {passages} UNION ALL BY NAME
+        SELECT 'passage' AS kind, p.id, p.day, text, subject, relation, object_label AS object,
+            since, NULL::date AS as_of
+        FROM {passages} p JOIN stated s ON s.passage = p.id UNION ALL BY NAME
         SELECT 'question' AS kind, id, asked_on AS day, question AS text, subject, relation, as_of
         FROM asked
     ) ORDER BY day, kind, id
@@ -26,6 +26,7 @@ def write(release: Release) -> None:
     configs_by_name = {
         "passages": release.configs(DatedPassage),
         "asked": release.configs(AsOfQuestion),
+        "stated": release.configs(StatedFact),
     }
     with release.query(
         _ORDER.format(passages=dated_passages(release)), configs_by_name
