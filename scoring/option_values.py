@@ -7,3 +7,6 @@ from typing import Literal
 
 Baseline = Literal["bm25", "day", "newest", "guess", "embedding"]
 """How `factdrift search` ranks passages."""
+
+MemoryName = Literal["last", "validity", "prose", "guess"]
+"""The memories that `factdrift memory` runs."""

@@ -85,7 +85,9 @@ def _by_words(beir_folder: Path, baseline: Baseline) -> Ranked:
             yield query["_id"], _ranked(index, query, baseline)
 
 
-def _ranked(index: DatedIndex, query: dict[str, Any], baseline: Baseline) -> list[tuple[str, float]]:
+def _ranked(
+    index: DatedIndex, query: dict[str, Any], baseline: Baseline
+) -> list[tuple[str, float]]:
     """Return the ids of the best passages for a query with their scores, the best first.
 
     `newest` reorders the first `_NEWEST` passages of `day` by their day, the newest first; it and

@@ -89,7 +89,11 @@ class DatedIndex:
         return [tantivy.Query.term_query(self._schema, "text", word) for word in words]
 
     def _search(
-        self, matching: tantivy.Query, last_day: date | None, depth: int, order_by: str | None = None
+        self,
+        matching: tantivy.Query,
+        last_day: date | None,
+        depth: int,
+        order_by: str | None = None,
     ) -> list[RankedPassage]:
         if last_day is not None:
             kind = tantivy.FieldType.Integer

@@ -7,7 +7,7 @@ are told which facts a passage states (`stated.jsonl`), so that reading is no ma
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Protocol
 
 from factdrift.builders.text.dates import dates_in
 from factdrift.reasoning.as_of.text_names import (
@@ -18,8 +18,6 @@ from factdrift.reasoning.as_of.text_names import (
     telling_words,
 )
 
-MemoryName = Literal["last", "validity", "prose", "guess"]
-MEMORY_NAMES: tuple[MemoryName, ...] = get_args(MemoryName)
 Event = Mapping[str, Any]
 """A line of a stream; for a memory that is told facts, with what `stated.jsonl` says of it."""
 
@@ -126,13 +124,13 @@ class Guess:
         return ""
 
 
-MEMORIES: Mapping[MemoryName, Callable[[], Memory]] = {
+MEMORIES: Mapping[str, Callable[[], Memory]] = {
     "last": Last,
     "validity": Validity,
     "prose": Prose,
     "guess": Guess,
 }
-TOLD_FACTS: frozenset[MemoryName] = frozenset({"last", "validity"})
+TOLD_FACTS: frozenset[str] = frozenset({"last", "validity"})
 """The memories that do not read, and are told which facts a passage states."""
 
 
