@@ -136,5 +136,6 @@ TOLD_FACTS: frozenset[str] = frozenset({"last", "validity"})
 
 def day_asked_about(question: Event) -> str:
     """Return the last day that a question's text states, at most the day on which it is asked."""
+    asking_day: str = question["day"]
     stated_days = [mention.last.isoformat() for mention in dates_in(question["text"]).written]
-    return min(max(stated_days, default=question["day"]), question["day"])
+    return min(max(stated_days, default=asking_day), asking_day)
