@@ -698,7 +698,8 @@ class _ImportRun:
             return None
         if self._exclusion(submission, judgments[0], platform):
             return None
-        return self.tables[judgments[0].layout].verdict(judgments, self.batches)
+        verdict = self.tables[judgments[0].layout].verdict(judgments, self.batches)
+        return replace(verdict, assignment=submission.assignment) if verdict else None
 
 
 def _require_no_manifest(feedback_folder: Path) -> None:
