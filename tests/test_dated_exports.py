@@ -18,7 +18,7 @@ from factdrift.reasoning.as_of.difficulty import (
     measure_difficulty,
 )
 from factdrift.scoring.export import FormatName, export_release
-from factdrift.scoring.memories import answer_stream
+from factdrift.scoring.memories import answer_by_name
 from factdrift.scoring.option_values import Baseline, MemoryName
 from factdrift.scoring.retrieval import score_run
 from factdrift.scoring.score import Scores
@@ -185,7 +185,7 @@ def test_memories_answer_a_stream(folder: Path, tmp_path: Path) -> None:
     targets = {question.id: "".join(question.targets) for question in questions()}
     for name in get_args(MemoryName):
         out = tmp_path / f"{name}.jsonl"
-        assert answer_stream(name, folder / "stream", out) == 4
+        assert answer_by_name(name, folder / "stream", out) == 4
         answers = {line["id"]: line["prediction"] for line in lines(out)}
         newest = {"q2": "Cid Cole", "q3": "Cid Cole"} if name == "last" else {}
         assert answers == targets | newest
@@ -194,19 +194,19 @@ def test_memories_answer_a_stream(folder: Path, tmp_path: Path) -> None:
 def test_what_a_memory_is_told_is_of_the_same_stream(folder: Path, tmp_path: Path) -> None:
     stream = tmp_path / "stream.jsonl"
     stream.write_text((folder / "stream/stream.jsonl").read_text("utf-8"), "utf-8")
-    assert answer_stream("prose", stream, tmp_path / "a.jsonl") == 4
+    assert answer_by_name("prose", stream, tmp_path / "a.jsonl") == 4
     with pytest.raises(UserError, match=r"stated.jsonl: no such file"):
-        answer_stream("last", stream, tmp_path / "b.jsonl")
+        answer_by_name("last", stream, tmp_path / "b.jsonl")
     keys = (folder / "stream/stated.jsonl").read_text("utf-8").splitlines(keepends=True)
     (tmp_path / "stated.jsonl").write_text("".join(keys[1:]), "utf-8")
     with pytest.raises(UserError, match="nothing is told of q4"):
-        answer_stream("last", stream, tmp_path / "b.jsonl")
+        answer_by_name("last", stream, tmp_path / "b.jsonl")
     (tmp_path / "stated.jsonl").write_text("".join([*keys, keys[0]]), "utf-8")
     with pytest.raises(UserError, match=r"stated.jsonl:11: it tells of q4"):
-        answer_stream("last", stream, tmp_path / "b.jsonl")
+        answer_by_name("last", stream, tmp_path / "b.jsonl")
     stream.write_text('{"kind": "note", "id": "1", "day": "2020-01-01", "text": ""}\n', "utf-8")
     with pytest.raises(UserError, match=r"stream.jsonl:1: no line of a stream: kind"):
-        answer_stream("prose", stream, tmp_path / "b.jsonl")
+        answer_by_name("prose", stream, tmp_path / "b.jsonl")
 
 
 @pytest.mark.parametrize("by", ["bm25", "day", "newest", "guess"])
