@@ -20,6 +20,7 @@ from factdrift.reasoning.as_of.difficulty import (
 from factdrift.scoring.export import FormatName, export_release
 from factdrift.scoring.memories import answer_by_name
 from factdrift.scoring.option_values import Baseline, MemoryName
+from factdrift.scoring.predictions import numbered_rows
 from factdrift.scoring.retrieval import score_run
 from factdrift.scoring.score import Scores
 from factdrift.scoring.search_baselines import search_passages
@@ -179,6 +180,19 @@ def test_verdicts_are_shares_of_all_questions(release: Path, tmp_path: Path) -> 
     assert all(sum(part.values()) == 1 for part in shares.values())
     assert (shares[None]["abstained"], shares[None]["wrong"]) == (0.25, 0.5)
     assert shares["abstain"]["wrong"] == 1.0
+
+
+def test_hypotheses_of_longmemeval_are_scored(
+    release: Path, sessions: dict[str, Mapping[str, Any]], tmp_path: Path
+) -> None:
+    hypotheses = tmp_path / "hypotheses.jsonl"
+    rows = [{"question_id": name, "hypothesis": "Ann Arden"} for name in sessions]
+    hypotheses.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    score(release, hypotheses, out=tmp_path / "scores")
+    (shares, *_) = Scores.read(tmp_path / "scores").shares
+    assert (shares.shares["current"], shares.shares["wrong"]) == (0.25, 0.25)
+    hypotheses.write_text(json.dumps(rows[0]), "utf-8")
+    assert [row.id for _, row in numbered_rows(hypotheses)] == ["q1"]
 
 
 def test_memories_answer_a_stream(folder: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from factdrift.scoring.export import export_release
 from factdrift.scoring.retrieval import RetrievalScores, score_run
 from factdrift.scoring.search_baselines import search_passages
+from tests.conftest import ROOT
 from tests.dated_release import dated_release
 
 Results = dict[str, dict[str, float]]
@@ -98,3 +99,33 @@ def test_mteb_searches_what_was_published_and_gives_the_same_scores(
     assert ours["later@10"].mean == 0
     assert round(ours["nDCG@10"].mean, 4) == round(scores["ndcg_at_10"], 4)
     assert round(ours["recall@100"].mean, 4) == round(scores["recall_at_100"], 4)
+
+
+def documented_code(heading: str) -> str:
+    """The Python of a section of the page about memories."""
+    page = (ROOT / "docs/memories.md").read_text("utf-8")
+    return page.partition(f"## {heading}\n")[2].partition("```python\n")[2].partition("```")[0]
+
+
+def test_llama_index_hears_a_stream_as_the_page_shows(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = pytest.importorskip("llama_index.core")
+    embeddings = pytest.importorskip("llama_index.core.embeddings")
+    models = pytest.importorskip("llama_index.core.llms")
+    # a model that writes the same words each time, and an embedding that knows nothing
+    core.Settings.llm = models.MockLLM(max_tokens=2)
+    core.Settings.embed_model = embeddings.MockEmbedding(embed_dim=8)
+    export_release(folder.parent / "as-of/1.0.0", "stream", tmp_path / "stream", lambda text: None)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(documented_code("LlamaIndex"), "memories.md", "exec"), {})  # noqa: S102
+    answers = [json.loads(line) for line in Path("answers.jsonl").read_text("utf-8").splitlines()]
+    assert [answer["id"] for answer in answers] == ["q4", "q1", "q2", "q3"]
+    assert {answer["prediction"] for answer in answers} == {"text text"}
+
+
+@pytest.mark.parametrize("heading", ["LlamaIndex", "mem0", "Graphiti"])
+def test_the_code_of_the_page_is_short_and_compiles(heading: str) -> None:
+    code = documented_code(heading)
+    compile(code, heading, "exec")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 24
