@@ -49,8 +49,8 @@ def test_alpha_of_known_tables(table_rows: str, expected_value: float | None) ->
 
 @pytest.mark.parametrize(("judges", "expected_value"), CASES["marks"])
 def test_alpha_of_an_item_of_many_units(judges: list[str], expected_value: float | None) -> None:
-    marks = [np.array([character == "1" for character in judge], bool) for judge in judges]
-    measured_alpha = alpha_units([marks]).alpha()
+    marked_units = [np.array([character == "1" for character in judge], bool) for judge in judges]
+    measured_alpha = alpha_units([marked_units]).alpha()
     assert measured_alpha == (
         expected_value if expected_value is None else pytest.approx(expected_value)
     )
@@ -63,11 +63,11 @@ def test_the_interval_is_that_of_resampled_items() -> None:
     units = alpha_units(columns)
     low, high = units.interval() or (0.0, 0.0)
     random_source = random.Random(1)
-    drawn = (
+    drawn_alphas = (
         alpha_units([random_source.choice(columns) for _ in columns]).alpha() for _ in range(2000)
     )
-    values = [drawn_alpha for drawn_alpha in drawn if drawn_alpha is not None]
-    least, most = np.quantile(values, [[0.005, 0.95], [0.05, 0.995]])  # few items: it jumps
+    known_alphas = [drawn_alpha for drawn_alpha in drawn_alphas if drawn_alpha is not None]
+    least, most = np.quantile(known_alphas, [[0.005, 0.95], [0.05, 0.995]])  # few items: it jumps
     assert least[0] <= low <= most[0] and least[1] <= high <= most[1]
     assert units.interval() == (low, high) != units.interval(seed=1)
 
@@ -112,10 +112,15 @@ def test_the_anaesthetists_of_dawid_and_skene() -> None:
         for observer, answer_value in zip("1112345", values, strict=True)
     ]
     estimates = dawid_skene(rated)
-    shares = [
+    grade_shares = [
         sum(values[grade] for values in estimates.values()) / len(estimates) for grade in "1234"
     ]
-    assert [round(share, 2) for share in shares] == [0.40, 0.42, 0.11, 0.07]  # table 4
+    assert [round(grade_share, 2) for grade_share in grade_shares] == [
+        0.40,
+        0.42,
+        0.11,
+        0.07,
+    ]  # table 4
     assert next(iter(estimates["03"])) == "2" and majority(rated)["03"] == "2"
 
 

@@ -13,7 +13,7 @@ from factdrift.annotation.quality.expert import checked_share, rejection_reason,
 from factdrift.annotation.quality.sampling import ErrorBound, error_bound, sample_size, upper_bound
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import items, judged, layout
-from tests.tables import read_table
+from tests.tables import ids_of, read_table
 
 CASES = read_table("annotation_quality")
 CHOICE: dict[str, dict[str, object]] = {"verdict": {"kind": "choice"}}
@@ -109,9 +109,9 @@ def test_an_experts_id_in_a_workers_batch_is_a_workers() -> None:
     checks = [judged("x", judgment.row, batch="b9", verdict="a") for judgment in DRAWN]
     flagged_judgments, decisions = _settled(EARLY + forged + checks)
     assert set(decisions.values()) == {"accepted"}
-    assert {judgment.id for judgment in flagged_judgments if "expert" in judgment.flags} == {
-        judgment.id for judgment in checks
-    }
+    assert {judgment.id for judgment in flagged_judgments if "expert" in judgment.flags} == set(
+        ids_of(checks)
+    )
     # settled anew
     _, gold_rows = settle_rows(
         SAMPLED, flagged_judgments, items(flagged_judgments), experts={"x"}, expert_batches={"b9"}
@@ -125,7 +125,7 @@ def test_what_was_drawn_and_judged_stays_drawn() -> None:
     checks = [judged("x", judgment.row, batch="b9", verdict="a") for judgment in DRAWN]
     flagged_judgments, _ = _settled(PART + checks)
     (grown,) = worker_batches(SAMPLED, flagged_judgments)
-    assert {judgment.id for judgment in DRAWN} < {judgment.id for judgment in grown.sampled}
+    assert set(ids_of(DRAWN)) < set(ids_of(grown.sampled))
 
 
 @pytest.mark.parametrize(("right", "more_values", "accepted"), CASES["late"])
@@ -134,7 +134,7 @@ def test_late_results_leave_accepted_what_was(
 ) -> None:
     flagged_judgments, _ = _settled(EARLY, verdicts=_said(True, True))
     passed = {judgment.id for judgment in flagged_judgments if "accepted_batch" in judgment.flags}
-    assert passed == {judgment.id for judgment in EARLY}
+    assert passed == set(ids_of(EARLY))
     verdicts = _said(*right)
     (grown,) = worker_batches(SAMPLED, PART, verdicts)
     verdicts |= {judgment.id: True for judgment in grown.sampled if more_values}
@@ -146,7 +146,7 @@ def test_late_results_leave_accepted_what_was(
 
 
 def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
-    sent = {
+    sent_judgments = {
         "known": [
             judged("w", "?k", hit="hk", verdict="b"),
             judged("w", "r9", hit="hk", verdict="a"),
@@ -159,7 +159,12 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
     }
     found_judgments = [
         *EARLY,
-        *(judgment for name, judgments in sent.items() if name != "work" for judgment in judgments),
+        *(
+            judgment
+            for name, judgments in sent_judgments.items()
+            if name != "work"
+            for judgment in judgments
+        ),
     ]
     shown_items = items(found_judgments, k={"verdict": "a"}, l={"verdict": "a"})
 
@@ -181,7 +186,7 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
                 parts,
                 rejection,
             )
-            for name, judgments in sent.items()
+            for name, judgments in sent_judgments.items()
         }
 
     earlier_bytes = tell({})
@@ -193,23 +198,29 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
     assert str(earlier_bytes["two"]).startswith("This HIT holds 2 items whose answers are known")
     lenient = tell({}, Rejection(failures=2, long_failures=2))
     assert (lenient["known"], bool(lenient["two"])) == ("", True)
-    assert tell({}, Rejection(checks=("nonsense",), experts=False)) == dict.fromkeys(sent, "")
+    assert tell({}, Rejection(checks=("nonsense",), experts=False)) == dict.fromkeys(
+        sent_judgments, ""
+    )
     (grown,) = worker_batches(SAMPLED, PART)
-    right = {judgment.id: True for judgment in grown.sampled} | {sent["quick"][0].id: True}
-    good_submission = tell(right)
+    right_verdicts = {judgment.id: True for judgment in grown.sampled} | {
+        sent_judgments["quick"][0].id: True
+    }
+    good_submission = tell(right_verdicts)
     assert [good_submission[name] for name in ("work", "quick", "again")] == [""] * 3
-    bad = tell(right | {next(iter(grown.sampled)).id: False})
-    assert "checked 2 of your 30 items" in str(bad["work"]) and "found 1 not" in str(bad["work"])
-    passed = tell(_said(True, True), accepted=frozenset(judgment.id for judgment in EARLY))
+    bad_reasons = tell(right_verdicts | {next(iter(grown.sampled)).id: False})
+    assert "checked 2 of your 30 items" in str(bad_reasons["work"]) and "found 1 not" in str(
+        bad_reasons["work"]
+    )
+    passed = tell(_said(True, True), accepted=frozenset(ids_of(EARLY)))
     assert (passed["work"], passed["late"]) == ("", None)
 
 
 @pytest.mark.parametrize(("judgments", "max_error", "size"), CASES["needed"])
 def test_how_many_checks_exclude_an_error(judgments: int, max_error: float, size: int) -> None:
-    wrong = ceil(judgments * max_error)
+    wrong_judgments = ceil(judgments * max_error)
     assert sample_size(judgments, max_error) == size
-    assert hypergeom.pmf(0, judgments, wrong, size) <= 0.05
-    assert size == 1 or hypergeom.pmf(0, judgments, wrong, size - 1) > 0.05
+    assert hypergeom.pmf(0, judgments, wrong_judgments, size) <= 0.05
+    assert size == 1 or hypergeom.pmf(0, judgments, wrong_judgments, size - 1) > 0.05
 
 
 @pytest.mark.parametrize(("wrong", "checked", "bound"), CASES["bounds"])
@@ -239,10 +250,12 @@ def test_one_worker_or_many(workers: int, table_rows: int, checks: int) -> None:
     ]
     parts = worker_batches(asked_layout, found_judgments)
     assert sum(len(judgment.sampled) for judgment in parts) == checks
-    right = {judgment.id: True for part in parts for judgment in part.sampled}
+    right_verdicts = {judgment.id: True for part in parts for judgment in part.sampled}
     flagged_judgments, gold_rows = settle_rows(
-        asked_layout, found_judgments, items(found_judgments), verdicts=right
+        asked_layout, found_judgments, items(found_judgments), verdicts=right_verdicts
     )
     assert {judgment.decision for judgment in gold_rows} == {"accepted"}
-    share = checked_share(worker_batches(asked_layout, flagged_judgments, right))
-    assert share.wrong == 0 and share.bound is not None and share.bound < 0.11
+    sampled_share = checked_share(worker_batches(asked_layout, flagged_judgments, right_verdicts))
+    assert (
+        sampled_share.wrong == 0 and sampled_share.bound is not None and sampled_share.bound < 0.11
+    )

@@ -54,10 +54,8 @@ def test_the_closest_paragraphs_that_may_be_taken(
     )
     place_names = [f"{paragraph.title}/{paragraph.paragraph}" for paragraph in paragraphs]
     assert place_names == expected
-    assert all(
-        paragraph.text == TEXTS[paragraph.title[5:]][paragraph.paragraph]
-        for paragraph in paragraphs
-    )
+    for paragraph in paragraphs:
+        assert paragraph.text == TEXTS[paragraph.title[5:]][paragraph.paragraph]
 
 
 def test_a_pool_is_made_only_where_it_is_asked_for() -> None:
