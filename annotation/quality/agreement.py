@@ -230,9 +230,10 @@ def measure_agreement(
     In the figures of an answer, `pairs` are pairs of judgments of one item. Alpha and its 95 %
     interval, `low` to `high`, are None where they are undefined. Fleiss' kappa is of
     `fleiss_items` items, and Cohen's kappas are of `cohen_pairs` pairs of workers with enough
-    items in common; there is neither kappa nor Gwet's AC1 for marked text. A worker's alpha is 1 - observed / expected
-    disagreement, observed in the pairs with the other workers and expected as for all. `main` is
-    the answer of the layout's rule, or else the first that is compared.
+    items in common; there is neither kappa nor Gwet's AC1 for marked text. A worker's
+    alpha is 1 - observed / expected disagreement, observed in the pairs with the other workers and
+    expected as for all. `main` is the answer of the layout's rule, or else the first that is
+    compared.
     """
     compared_judgments = [
         judgment

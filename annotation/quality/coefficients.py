@@ -234,9 +234,7 @@ def gwet_ac1(ratings: Iterable[Rating], category_count: int = 0) -> float | None
 def _agreeing_share(value_counts: Counter[str]) -> float:
     """The share of an item's pairs of ratings that agree."""
     rating_count = value_counts.total()
-    agreeing_pairs = sum(
-        value_count * (value_count - 1) for value_count in value_counts.values()
-    )
+    agreeing_pairs = sum(value_count * (value_count - 1) for value_count in value_counts.values())
     return agreeing_pairs / (rating_count * (rating_count - 1))
 
 
@@ -246,6 +244,10 @@ def dawid_skene(ratings: Iterable[Rating]) -> dict[str, dict[str, float]]:
     Maximum likelihood by EM, from shares of the votes; rounds end when no probability changes by
     more than `TOLERANCE`, or after `ROUNDS`. The first value is the most probable, among equal ones
     the first in order.
+
+    crowd-kit, which is tested against, comes to the same values where it may go on as long. It
+    ends as soon as a rating's likelihood grows by less than 1e-5, often after six rounds: on 30
+    random tables a probability was then up to 0.52 away, and 2 of 967 items had another value.
     """
     sorted_ratings = sorted(ratings)
     if not sorted_ratings:

@@ -75,7 +75,7 @@ def _agreement(judgment_report: Mapping[str, Any]) -> str:
         for coefficient in judgment_report["agreement"]
         if coefficient["answer"] == judgment_report["main"]
     )
-    main_coefficient = next(coefficients, {})
+    main_coefficient: Mapping[str, Any] = next(coefficients, {})
     # A report of an older version has no AC1.
     alpha, ac1 = main_coefficient.get("alpha"), main_coefficient.get("ac1")
     if alpha is None and ac1 is None:
