@@ -18,7 +18,7 @@ import numpy as np
 from factdrift.annotation.batch import Item
 from factdrift.annotation.checks import paragraph_texts, value_as_text
 from factdrift.annotation.layout import Layout, LayoutAnswer
-from factdrift.annotation.matching import DUPLICATE
+from factdrift.annotation.matching import DUPLICATE, EXCLUDED
 from factdrift.annotation.quality.coefficients import (
     AlphaUnits,
     Rating,
@@ -37,6 +37,9 @@ from factdrift.builders.text.squad import normalize_or_keep
 _FEWEST_COMMON = 5
 # Items in the report on which an estimate and the majority differ: a sample to look at.
 _DIFFERING = 20
+
+# What is compared in no figure: a worker's repeated work, and that of excluded people.
+_NOT_COMPARED = frozenset((DUPLICATE, EXCLUDED))
 
 ComparedBy = Literal["value", "text", "span", "none"]
 _BY_KIND: dict[str, ComparedBy] = {
@@ -222,10 +225,10 @@ def measure_agreement(
     """Measure the agreement of the judgments of one layout.
 
     With `excluded` the judgments that were set aside are measured as well, except a worker's
-    repeated ones. Values and texts are nominal (texts after SQuAD normalisation). For spans each
-    character of the field is a unit, inside or outside of a mark, and a pair agrees by
-    `values_agree`: where and how far marks overlap counts, and how they are cut into pieces does
-    not.
+    repeated ones and those of people whom the register excludes. Values and texts are nominal
+    (texts after SQuAD normalisation). For spans each character of the field is a unit, inside or
+    outside of a mark, and a pair agrees by `values_agree`: where and how far marks overlap counts,
+    and how they are cut into pieces does not.
 
     In the figures of an answer, `pairs` are pairs of judgments of one item. Alpha and its 95 %
     interval, `low` to `high`, are None where they are undefined. Fleiss' kappa is of
@@ -238,7 +241,8 @@ def measure_agreement(
     compared_judgments = [
         judgment
         for judgment in judgments
-        if judgment.row and (judgment.counted or (excluded and DUPLICATE not in judgment.flags))
+        if judgment.row
+        and (judgment.counted or (excluded and _NOT_COMPARED.isdisjoint(judgment.flags)))
     ]
     compared_judgments.sort(key=lambda judgment: (judgment.item, judgment.id))
     compared_by_name = compared_answers(layout)
