@@ -125,11 +125,25 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     } == first_two | by_expert
     assert _seen_by_expert(tmp_path) == by_expert
     assert len([table_row for table_row, decision in gold.items() if decision == "open"]) == 2
-    kept_ids = (tmp_path / "judgments" / "experts.txt").read_text("utf-8")
-    assert "boss" not in kept_ids and len(kept_ids.split()) >= 1
+    register_text = (tmp_path / "judgments" / "people.jsonl").read_text("utf-8")
+    assert "boss" not in register_text and '"event": "expert"' in register_text
 
     second_report = take(tmp_path, results_path, checked)  # nothing new, the expert is still one
     assert (second_report.new, second_report.further, _gold(tmp_path, "quick")) == (0, 0, gold)
+    # both drawn items of one worker are called wrong: a second expert looks before they are refused
+    ((folder, manifest),) = make_expert_batches(_expert_order(tmp_path, layout))
+    assert manifest.counts["items"] == 2
+    for expert_id, rejected in (("boss", 0), ("deputy", 1)):
+        second_file = work(
+            folder,
+            tmp_path / f"{expert_id}.jsonl",
+            [expert_id],
+            lambda worker_id, batch_item: {"verdict": "yes"},
+        )
+        experts.write_text("boss\nDeputy\n", "utf-8")
+        take(tmp_path, second_file, experts=experts)
+        report = (tmp_path / "judgments" / "quick" / "report.html").read_text("utf-8")
+        assert f"1 accepted, {rejected} rejected, {1 - rejected} to check" in report
     with pytest.raises(UserError, match="nothing for an expert"):
         make_expert_batches(_expert_order(tmp_path, layout))
 
@@ -149,6 +163,7 @@ def test_an_expert_writes_into_the_table_of_checks(
     )
     for table_row in table_rows:
         table_row["verdict"] = "Accept " if '"yes"' in table_row["answers"] else "reject"
+        table_row["second"] = "reject" if table_row["verdict"] == "reject" else ""
     with file_path.open("w", encoding="utf-8-sig", newline="") as file:  # as a spreadsheet saves it
         write = csv.DictWriter(file, list(table_rows[0]), delimiter=";")
         write.writeheader()
@@ -380,3 +395,18 @@ def test_a_hit_is_paid_once_to_a_worker(tmp_path: Path) -> None:
         verdict = judgments.verdict(matched, batches)
         assert verdict is not None and verdict.reason.startswith(reason)
         assert bool(verdict.reason) == bool(reason)
+
+
+def test_a_report_says_when_everything_was_set_aside(tmp_path: Path) -> None:
+    """Both workers failed an item with a known answer in both HITs."""
+    hit_batch = batch_of(tmp_path)
+    submissions = [submission(hit_batch, worker_id, hit) for worker_id in "uv" for hit in (0, 1)]
+    for handed_in in submissions:
+        for item_answers in handed_in["answers"].values():
+            item_answers["verdict"] = "no"
+    (remark,) = take(tmp_path, hand_in(tmp_path, submissions)).remarks
+    text = "Every one of the 16 judgments was set aside (flags: failed_attention 16): "
+    assert text in remark
+    folder = tmp_path / "judgments/quick"
+    assert json.loads((folder / "report.json").read_text("utf-8"))["set_aside"] in remark
+    assert text in (folder / "report.html").read_text("utf-8")
