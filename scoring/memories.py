@@ -6,6 +6,7 @@ from typing import Any
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, writable
 from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.records import BadValueError, decode_record, numbered_lines
 from factdrift.reasoning.as_of.memories import MEMORIES, TOLD_FACTS, Event, Memory
@@ -35,8 +36,9 @@ def answer_stream(memory: Memory, stream: Path, out: Path, *, told: bool = False
     events = _events(stream_file)
     if told:
         events = _told(events, stream_file.with_name(STATED))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    return write_predictions(out, _answers(memory, events))
+    writable(out.parent)
+    with disk_errors(out):
+        return write_predictions(out, _answers(memory, events))
 
 
 def _answers(memory: Memory, events: Iterator[Event]) -> Iterator[Prediction]:
