@@ -109,6 +109,7 @@ def day_rows() -> Iterator[AsOfQuestion]:
         names = random.sample(NAMES, 5)
         yield AsOfQuestion(
             id=f"day-{number}",
+            kind="newest",
             prompt=f"Row {ROWS - ROWS // 5 + number} asks about a day.",
             targets=tuple(names[: number % 3]),
             question="?",
@@ -123,6 +124,8 @@ def day_rows() -> Iterator[AsOfQuestion]:
             earlier=tuple(names[2:4]),
             later=tuple(names[4:]),
             evidence=(),
+            supporting=(),
+            unjudged=(),
             stale=(),
             statements=(),
             sitelinks=1,

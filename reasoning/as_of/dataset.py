@@ -16,11 +16,18 @@ from factdrift.builders.facts.relations import NewsWording, Relation, RelationWo
 from factdrift.builders.timeqa.alignment import Alignment
 from factdrift.builders.timeqa.steps import Alignments, Histories, Pages
 from factdrift.builders.wmt import steps as wmt
-from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
+from factdrift.reasoning.as_of.difficulty import (
+    RESULTS,
+    Difficulty,
+    difficulty_statistics,
+    easy_notes,
+)
+from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
 from factdrift.reasoning.as_of.steps import AsOfRows, EvolvingFacts, NewsStatements, PageStatements
 from factdrift.reasoning.inputs import last_day, relations_with_phrases
 
 _PASSAGES = "Dated texts, each of which states one fact: in order of their days they are a stream."
+_STATED = "Which passage states which fact, for scoring and for memories that do not read."
 _QUESTIONS = "Questions about a day, asked on that day or after newer facts came."
 
 
@@ -76,19 +83,24 @@ class AsOf(DatasetBuilder):
         )
         rows_folder = run.folder(rows_step)
         passages_path = rows_folder / "passages.parquet"
+        stated_path = rows_folder / "stated.parquet"
         questions_path = rows_folder / "questions.parquet"
+        results_path = run.folder(Difficulty(rows=rows_step, seed=run.seed)) / RESULTS
+        for easy_note in easy_notes(results_path):
+            run.workspace.say(f"  {easy_note}")
         return Dataset(
             tables=(
                 Table("questions", AsOfQuestion, _QUESTIONS, {"test": FromParquet(questions_path)}),
                 Table("passages", DatedPassage, _PASSAGES, {"corpus": FromParquet(passages_path)}),
+                Table("stated", StatedFact, _STATED, {"corpus": FromParquet(stated_path)}),
             ),
             dropped=tuple(
                 FromParquet(folder / "dropped.parquet")
                 for folder in (rows_folder, run.folder(evolving_step))
             ),
             statistics=(
-                _contents(passages_path, questions_path),
-                _memories(passages_path, questions_path),
+                _contents(stated_path, passages_path, questions_path),
+                *difficulty_statistics(results_path),
                 *learned_times(run, evolving_step.timelines),
                 mining({"dump": run.folder(facts_step)}, run.workspace.say),
             ),
@@ -144,50 +156,21 @@ def _news_wordings(run: Run, relations: Mapping[str, Relation]) -> dict[str, New
     return wordings
 
 
-def _contents(passages_path: Path, questions_path: Path) -> Statistics:
+def _contents(stated_path: Path, passages_path: Path, questions_path: Path) -> Statistics:
     query = """
-        select relation, histories, statements, late as "late ones", news as "sentences of news",
+        select relation, histories, statements, news as "sentences of news",
             pages as "of pages", coalesce(asked, 0) as questions,
             coalesce(superseded, 0) as "asked after a newer fact came"
         from (
             select relation, count(distinct subject) as histories,
                 count(*) filter (source = 'statement') as statements,
-                count(*) filter (late) as late, count(*) filter (source = 'news') as news,
+                count(*) filter (source = 'news') as news,
                 count(*) filter (source = 'page') as pages
-            from read_parquet(?) group by relation
+            from read_parquet(?) s join read_parquet(?) p on p.id = s.passage group by relation
         ) left join (
             select relation, count(*) as asked, count(*) filter (superseded = 'yes') as superseded
             from read_parquet(?) group by relation
         ) using (relation) order by relation
     """
-    content_rows = duck.records(query, [passages_path, questions_path])
+    content_rows = duck.records(query, [stated_path, passages_path, questions_path])
     return Statistics("contents", "Contents", content_rows, "What was drawn of each relation.")
-
-
-def _memories(passages_path: Path, questions_path: Path) -> Statistics:
-    """Measure the answers of three simple memories that have read every passage."""
-    query = """
-        with known as (
-            select q.id, q.superseded, q.as_of, p.day, p.since, p.object, q.answer_ids
-            from read_parquet(?) q join read_parquet(?) p using (subject, relation)
-            where p.day <= q.asked_on
-        ), chosen as (
-            select id, any_value(superseded) as superseded, any_value(answer_ids) as wanted,
-                arg_max(object, (day, object)) as came, arg_max(object, (since, object)) as newest,
-                arg_max(object, (since, object)) filter (since <= as_of) as valid
-            from known group by id
-        )
-        select superseded as "asked after a newer fact came", count(*) as questions,
-            avg(list_contains(wanted, came)::int) as "share right: what came last",
-            avg(list_contains(wanted, newest)::int) as "share right: what began last",
-            avg(coalesce(list_contains(wanted, valid), false)::int)
-                as "share right: what began last by the day asked about"
-        from chosen group by superseded order by superseded
-    """
-    caption = (
-        "Three memories that read every fact rightly: one keeps what it heard last, one what began "
-        "last, one all that it heard with its days. The last one misses only where several hold."
-    )
-    return Statistics(
-        "memories", "Memories", duck.records(query, [questions_path, passages_path]), caption
-    )

@@ -7,31 +7,49 @@ from typing import Annotated, ClassVar, Literal
 from factdrift.builders.core.schema import MEASURED, RENDERED
 from factdrift.builders.rows.roles import ColumnRoles
 
-PassageSource = Literal["statement", "news", "page"]
+PassageSource = Literal["news", "page", "statement"]
 Age = Literal["00-02 months", "03-11 months", "12-35 months", "36 months and more"]
+QuestionKind = Literal["newest", "older", "change", "before", "two-hops", "abstain", "corrected"]
 
 
 @dataclass(frozen=True, slots=True)
 class DatedPassage:
-    """One text of the corpus, and the fact that it states."""
+    """One passage of the corpus, whether it states a fact or not."""
 
-    id: Annotated[str, "content hash of source, day and text"]
+    id: Annotated[
+        str, "of news the id of its passage in a BEIR export, of others a hash of source and text"
+    ]
     day: Annotated[date, "the day from which on it may be known"]
+    title: Annotated[str, "title of the page; empty for other sources"]
     text: Annotated[str, "the passage; empty where the text of news stays out", RENDERED]
-    source: Annotated[PassageSource, "a statement of the dump in words, or where a sentence is of"]
-    late: Annotated[bool, "of a statement: whether it comes long after what it states began"]
+    source: Annotated[PassageSource, "news, a page, or a statement of the dump in words"]
+    place: Annotated[
+        str | None,
+        "where it stands: a passage of `factdrift corpus`, or page, revision and paragraph",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """One fact that a passage states; a passage may state several, most state none."""
+
+    passage: Annotated[str, "id of the passage"]
     subject: Annotated[str, "item id of the subject"]
     relation: Annotated[str, "property id of the relation"]
     object: Annotated[str, "item id of the object"]
     object_label: Annotated[str, "its label"]
-    since: Annotated[date, "the last possible day on which the fact began"]
-    statements: Annotated[tuple[str, ...], "ids of the statements that say it, sorted"]
-    place: Annotated[
-        str | None,
-        "where a sentence stands: a passage of `factdrift corpus`, or page, revision and paragraph",
+    since: Annotated[date, "the last possible day on which the term of the fact began"]
+    day: Annotated[date, "day of the passage"]
+    is_current: Annotated[bool, "whether the text says that it holds on the passage's day"]
+    is_change: Annotated[bool, "whether the text tells as its news that it began"]
+    stated_from: Annotated[date | None, "the day from which on it held, as the text says"]
+    stated_until: Annotated[date | None, "the day until which it held, as the text says"]
+    start: Annotated[int, "first character of the sentence in the passage's text"]
+    end: Annotated[int, "the character after its last"]
+    also_named: Annotated[
+        tuple[str, ...], "item ids of other objects of this history that the passage names, sorted"
     ]
-    start: Annotated[int | None, "its first character there"]
-    end: Annotated[int | None, "the character after its last"]
+    statements: Annotated[tuple[str, ...], "ids of the statements that say it, sorted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,32 +62,55 @@ class AsOfQuestion:
         time=("as_of",),
         subject="subject",
         history=("subject", "relation"),
-        strata=("relation", "superseded", "age"),
+        strata=("kind", "relation", "superseded", "age"),
         popularity=("sitelinks",),
     )
 
-    id: Annotated[str, "content hash of subject, relation and both days"]
+    id: Annotated[str, "content hash of kind, subject, relation, question and both days"]
+    kind: Annotated[QuestionKind, "newest, older, change, before, two-hops, abstain or corrected"]
     prompt: Annotated[str, "what a system is asked", RENDERED]
-    targets: Annotated[tuple[str, ...], "accepted answers, labels before aliases", RENDERED]
+    targets: Annotated[
+        tuple[str, ...],
+        "accepted answers, labels before aliases; none where to abstain is right",
+        RENDERED,
+    ]
     question: Annotated[str, "the question", RENDERED]
     subject: Annotated[str, "item id of the subject"]
     subject_label: Annotated[str, "its label"]
-    relation: Annotated[str, "property id of the relation"]
+    relation: Annotated[str, "property id of the relation; of two hops that of the last"]
     as_of: Annotated[date, "the day that is asked about"]
     asked_on: Annotated[date, "the day of asking: passages up to it may be known"]
     superseded: Annotated[str, "whether a newer object may be known when it is asked: yes or no"]
     age: Annotated[Age, "how long before the day asked about its fact began"]
-    answer_ids: Annotated[tuple[str, ...], "item ids of the answers"]
+    answer_ids: Annotated[tuple[str, ...], "item ids of what held, also where nothing states it"]
     earlier: Annotated[
         tuple[str, ...], "names of what held before that day, and not on it", RENDERED
     ]
     later: Annotated[
         tuple[str, ...], "names of what held after that day, and neither before nor on it", RENDERED
     ]
-    evidence: Annotated[tuple[str, ...], "ids of the passages that state the answer"]
-    stale: Annotated[tuple[str, ...], "ids of the passages that state another answer of the fact"]
+    evidence: Annotated[
+        tuple[str, ...], "ids of the passages that prove the answer for that day (judged 2)"
+    ]
+    supporting: Annotated[
+        tuple[str, ...], "ids of the passages that state the same term on earlier days (judged 1)"
+    ]
+    unjudged: Annotated[
+        tuple[str, ...], "ids of the passages that state the answer, but prove nothing of the day"
+    ]
+    stale: Annotated[
+        tuple[str, ...], "ids of the passages that state the term of another object (judged 0)"
+    ]
     statements: Annotated[tuple[str, ...], "ids of the statements that it follows from, sorted"]
     sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)", MEASURED]
+
+
+@dataclass(frozen=True, slots=True)
+class StatedPassage:
+    """A passage and the one fact that it states (an intermediate table)."""
+
+    passage: Annotated[DatedPassage, "the passage"]
+    fact: Annotated[StatedFact, "the fact"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from factdrift.builders import rows
 from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import row_id, seeded_fraction, seeded_hash, seeded_index
-from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.core.schema import typed_rows, write_sorted, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
 from factdrift.builders.facts import namesakes
@@ -30,10 +30,17 @@ from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.timeqa.evidence import passage_of
 from factdrift.builders.timeqa.mentions import PageMention, PageText
 from factdrift.builders.timeqa.steps import Alignments
-from factdrift.builders.wmt.passages import SENTENCES, passage_texts, question_prefix
+from factdrift.builders.wmt.passages import SENTENCES, passage_texts, printable_id, question_prefix
 from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import Articles
-from factdrift.reasoning.as_of.rows import Age, AskedDay, AsOfQuestion, DatedPassage
+from factdrift.reasoning.as_of.rows import (
+    Age,
+    AskedDay,
+    AsOfQuestion,
+    DatedPassage,
+    StatedFact,
+    StatedPassage,
+)
 from factdrift.reasoning.families.base import Scope, at_quarter_end
 from factdrift.reasoning.names import Verbalizer, boundary
 from factdrift.reasoning.selection import first_rows
@@ -63,6 +70,10 @@ _AGES: tuple[tuple[int, Age], ...] = (
     (366, "03-11 months"),
     (1096, "12-35 months"),
 )
+
+
+WHOLE = "whole.parquet"
+"""The passages with all their text, where that of news stays out of the release."""
 
 
 class EvolvingFacts(Step):
@@ -172,7 +183,7 @@ class EvolvingFacts(Step):
 
 
 class NewsStatements(Step):
-    """Finds sentences of news that state a fact of a history: `passages.parquet` (`DatedPassage`).
+    """Finds sentences of news that state a fact of a history: `passages.parquet` (`StatedPassage`).
 
     Each has the day of its article, on which the fact surely held.
     """
@@ -191,19 +202,19 @@ class NewsStatements(Step):
         with writing(no_gaps, rows.Gap):
             pass  # histories with gaps are not asked about
         table_paths = facts_folder / "terms.parquet", no_gaps, facts_folder / "entities.parquet"
-        passages_by_fact: dict[tuple[str, ...], dict[str, DatedPassage]] = defaultdict(dict)
+        passages_by_fact: dict[tuple[str, ...], dict[str, StatedPassage]] = defaultdict(dict)
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
             articles = read_articles(self.articles.news.files, articles_path, jobs=workspace.jobs)
             fact_search = StatedFacts(db, *table_paths, self.relations)
             for article, stated_facts, known_terms in fact_search.find(articles):
                 for fact in stated_facts:
                     passage = _news_passage(article, fact, known_terms)
-                    same_fact = passages_by_fact[passage.statements]
-                    same_fact[passage.id] = passage  # an article may say a sentence twice
+                    same_fact = passages_by_fact[passage.fact.statements]
+                    same_fact[passage.passage.id] = passage  # an article may say a sentence twice
                     if len(same_fact) > _PER_FACT:
                         del same_fact[max(same_fact)]
         no_gaps.unlink()
-        with writing(out / "passages.parquet", DatedPassage) as passage_writer:
+        with writing(out / "passages.parquet", StatedPassage) as passage_writer:
             every_passage = chain.from_iterable(
                 same_fact.values() for same_fact in passages_by_fact.values()
             )
@@ -213,7 +224,7 @@ class NewsStatements(Step):
 
 def _news_passage(
     article: rows.Article, fact: GroundedFact, known_terms: KnownTerms
-) -> DatedPassage:
+) -> StatedPassage:
     """Return the sentence of an article that states a fact."""
     sentence_text = fact.sentence.text.strip()
     for term in known_terms.terms["object", fact.relation, fact.subject]:
@@ -225,28 +236,33 @@ def _news_passage(
     assert since is not None  # it surely held on the article's day
     passage_id, passage_text = list(passage_texts(article))[fact.sentence.line // SENTENCES]
     start_place = passage_text.index(sentence_text)
-    return DatedPassage(
-        id=row_id("news", article.id, sentence_text, *term.statements),
-        day=article.day,
-        text=sentence_text,
-        source="news",
-        late=False,
+    passage = DatedPassage(
+        printable_id(passage_id), article.day, "", passage_text, "news", passage_id
+    )
+    stated_fact = StatedFact(
+        passage=passage.id,
         subject=fact.subject,
         relation=fact.relation,
         object=fact.object,
         object_label=known_terms.entities[fact.object].label,
         since=since,
-        statements=term.statements,
-        place=passage_id,
+        day=article.day,
+        is_current=True,
+        is_change=fact.evidence.is_change,
+        stated_from=None,
+        stated_until=None,
         start=start_place,
         end=start_place + len(sentence_text),
+        also_named=(),
+        statements=term.statements,
     )
+    return StatedPassage(passage, stated_fact)
 
 
 class PageStatements(Step):
     """Finds sentences of pages that state one fact of a history: `passages.parquet`.
 
-    The rows are `DatedPassage`. Candidates are the sentences that TimeQA's alignment found, which
+    The rows are `StatedPassage`. Candidates are the sentences that TimeQA's alignment found, which
     name the object. By `fact_evidence` a sentence has to state the relation and the beginning or
     the end of the fact, and it must not name another object of the history. The page's title stands
     before it, for the sentence itself may only say "he". `day` is the day of the pages.
@@ -270,7 +286,7 @@ class PageStatements(Step):
             has_sentence = mention.evidence != "none" and mention.relation in self.relations
             if has_sentence and (mention.subject, mention.relation) in terms:
                 mentioned[mention.subject].append(mention)
-        passages_by_id: dict[str, DatedPassage] = {}
+        passages_by_id: dict[str, StatedPassage] = {}
         pages_path = workspace.folder(self.aligned.pages) / "pages.parquet"
         for page in typed_rows(pages_path, rows.Page, 64):
             page_text = PageText(page)
@@ -279,8 +295,8 @@ class PageStatements(Step):
                     page_text, mention, terms[mention.subject, mention.relation], entities
                 )
                 if new_passage is not None:
-                    passages_by_id[new_passage.id] = new_passage
-        with writing(out / "passages.parquet", DatedPassage) as passage_writer:
+                    passages_by_id[new_passage.passage.id] = new_passage
+        with writing(out / "passages.parquet", StatedPassage) as passage_writer:
             for passage in sorted(passages_by_id.values(), key=_by_day):
                 passage_writer.append(passage)
 
@@ -290,7 +306,7 @@ class PageStatements(Step):
         mention: rows.AlignedSegment,
         history: Sequence[rows.Segment],
         entities: Mapping[str, rows.Entity],
-    ) -> DatedPassage | None:
+    ) -> StatedPassage | None:
         """Return the sentence of a mention, or None if it does not state this fact alone."""
         term = _term_of(mention, history)
         if term is None or term.start_last is None:
@@ -302,25 +318,29 @@ class PageStatements(Step):
         if any(_names_item(sentence.text, item) for item in other_items):
             return None
         sentence_text = sentence.text.rstrip()
-        return DatedPassage(
-            id=row_id(
-                *("page", page.page.page, page.page.revision, sentence_text),
-                *(term.start_last, *term.statements),
-            ),
-            day=self.day,
-            text=f"{page.page.title}: {sentence_text}",
-            source="page",
-            late=False,
+        place = f"{page.page.page}-{page.page.revision}-{mention.paragraph}"
+        passage_id = row_id("page", place)
+        assert mention.paragraph is not None
+        passage_text = page.texts[mention.paragraph]
+        passage = DatedPassage(passage_id, self.day, page.page.title, passage_text, "page", place)
+        stated_fact = StatedFact(
+            passage=passage_id,
             subject=mention.subject,
             relation=mention.relation,
             object=term.object,
             object_label=mention.object_label,
             since=term.start_last,
-            statements=term.statements,
-            place=f"{page.page.page}-{page.page.revision}-{mention.paragraph}",
+            day=self.day,
+            is_current=False,
+            is_change=False,
+            stated_from=term.start_last,
+            stated_until=None,
             start=sentence.start,
             end=sentence.start + len(sentence_text),
+            also_named=(),
+            statements=term.statements,
         )
+        return StatedPassage(passage, stated_fact)
 
     def _states_fact(self, sentence: FactPassage, term: rows.Segment, relation: str) -> bool:
         """Return whether a sentence states the relation and a boundary of a term by itself."""
@@ -382,10 +402,21 @@ class AsOfRows(Step):
             chain.from_iterable(terms.values()), names, subject_names, workspace
         )
         with writing(out / "passages.parquet", DatedPassage) as passage_writer:
-            for passage in all_passages:
+            written_ids: set[str] = set()
+            for stated in all_passages:
+                passage = stated.passage
+                if passage.id in written_ids:
+                    continue
+                written_ids.add(passage.id)
                 hidden = passage.source == "news" and not self.text
                 passage_writer.append(replace(passage, text="") if hidden else passage)
-        passages_by_pair = _grouped(all_passages)
+        if not self.text:
+            with writing(out / WHOLE, DatedPassage) as whole_writer:
+                for stated in all_passages:
+                    whole_writer.append(stated.passage)
+        all_facts = [stated.fact for stated in all_passages]
+        write_sorted(out / "stated.parquet", StatedFact, all_facts)
+        passages_by_pair = _grouped(all_facts)
         possible_questions: dict[str, list[AsOfQuestion]] = {"yes": [], "no": []}
         with writing(out / "dropped.parquet", rows.Dropped) as drop_writer:
             for asked_day in typed_rows(facts_folder / "days.parquet", AskedDay):
@@ -408,15 +439,15 @@ class AsOfRows(Step):
         names: Verbalizer,
         subject_names: Mapping[tuple[str, str], str],
         workspace: Workspace,
-    ) -> list[DatedPassage]:
+    ) -> list[StatedPassage]:
         """Return the passages of the dump, the news and the pages, by day."""
-        passages: list[DatedPassage] = []
+        passages: list[StatedPassage] = []
         for segment in segments:
             subject_name = subject_names.get((segment.subject, segment.relation))
             passages.append(self._statement(segment, names, subject_name))
         for step in (self.news, self.pages):
             if step is not None:
-                passages += typed_rows(workspace.folder(step) / "passages.parquet", DatedPassage)
+                passages += typed_rows(workspace.folder(step) / "passages.parquet", StatedPassage)
         passages.sort(key=_by_day)
         return passages
 
@@ -434,12 +465,12 @@ class AsOfRows(Step):
             drawn_questions += in_drawn_order[:per_kind]
         return sorted(drawn_questions, key=lambda question: question.id)
 
-    def _asked_on(self, asked_day: AskedDay, passages: Iterable[DatedPassage]) -> Iterator[date]:
+    def _asked_on(self, asked_day: AskedDay, passages: Iterable[StatedFact]) -> Iterator[date]:
         """Yield the day itself, the page's day if it is later, and the end of a later quarter."""
         yield asked_day.as_of
         page_days: set[date] = set()
         for passage in passages:
-            if passage.source == "page" and passage.day > asked_day.as_of:
+            if not (passage.is_current or passage.is_change) and passage.day > asked_day.as_of:
                 page_days.add(passage.day)
         yield from page_days
         first_quarter = Period.of(asked_day.as_of, "quarter")
@@ -451,7 +482,7 @@ class AsOfRows(Step):
 
     def _statement(
         self, segment: rows.Segment, names: Verbalizer, subject_name: str | None
-    ) -> DatedPassage:
+    ) -> StatedPassage:
         """Return a segment in words, dated to the day by which it surely had begun, or later."""
         since = segment.start_last
         assert since is not None  # of no other history is asked
@@ -465,22 +496,28 @@ class AsOfRows(Step):
         start_text = boundary(segment.start_first, since)
         is_day = segment.start_first == since or start_text.startswith("a day")
         event_text = names.fill_wording("event", segment.relation, subject_label, object_label)
-        return DatedPassage(
-            id=row_id("statement", since, *segment.statements),
-            day=late_day if is_late else since,
-            text=f"{'On' if is_day else 'In'} {start_text}, {event_text.removesuffix('.')}.",
-            source="statement",
-            late=is_late,
+        day = late_day if is_late else since
+        text = f"{'On' if is_day else 'In'} {start_text}, {event_text.removesuffix('.')}."
+        passage_id = row_id("statement", since, *segment.statements)
+        passage = DatedPassage(passage_id, day, "", text, "statement", None)
+        stated_fact = StatedFact(
+            passage=passage_id,
             subject=segment.subject,
             relation=segment.relation,
             object=segment.object,
             object_label=object_label,
             since=since,
+            day=day,
+            is_current=False,
+            is_change=True,
+            stated_from=since,
+            stated_until=None,
+            start=0,
+            end=len(text),
+            also_named=(),
             statements=segment.statements,
-            place=None,
-            start=None,
-            end=None,
         )
+        return StatedPassage(passage, stated_fact)
 
 
 def _entities_by_id(facts_folder: Path) -> dict[str, rows.Entity]:
@@ -494,7 +531,7 @@ class _History(NamedTuple):
     names: Verbalizer
     subject_name: str
     terms: Sequence[rows.Segment]
-    passages: Sequence[DatedPassage]
+    passages: Sequence[StatedFact]
 
     def question(self, day: AskedDay, asked_on: date) -> AsOfQuestion | rows.Dropped:
         """Return the question about a day that is asked on `asked_on`, or why it is not asked."""
@@ -525,6 +562,7 @@ class _History(NamedTuple):
         later_objects = {term.object for term in self.terms} - ended_objects
         return AsOfQuestion(
             id=question_id,
+            kind="older" if superseded else "newest",
             prompt=f"{question_prefix(asked_on)}{_INTRODUCTION}\n{question_text}",
             targets=accepted_names,
             question=question_text,
@@ -539,6 +577,8 @@ class _History(NamedTuple):
             earlier=self._other_names(ended_objects, day, accepted_forms),
             later=self._other_names(later_objects, day, accepted_forms),
             evidence=_sorted_ids(evidence),
+            supporting=(),
+            unjudged=(),
             stale=_sorted_ids(stale_passages),
             statements=day.statements,
             sitelinks=names.entities[day.subject].sitelinks,
@@ -563,28 +603,28 @@ class _History(NamedTuple):
         return tuple(other_names)
 
 
-def _evidence(day: AskedDay, passages: Iterable[DatedPassage]) -> list[DatedPassage]:
+def _evidence(day: AskedDay, passages: Iterable[StatedFact]) -> list[StatedFact]:
     """Return the passages that state an answer of a day."""
     statements = set(day.statements)
     return [passage for passage in passages if statements & set(passage.statements)]
 
 
 def _stale_passages(
-    passages: Iterable[DatedPassage], accepted_forms: Collection[str]
-) -> list[DatedPassage]:
+    passages: Iterable[StatedFact], accepted_forms: Collection[str]
+) -> list[StatedFact]:
     """Return the passages that state another object."""
-    stale_passages: list[DatedPassage] = []
+    stale_passages: list[StatedFact] = []
     for passage in passages:
         if normalize_or_keep(passage.object_label) not in accepted_forms:
             stale_passages.append(passage)
     return stale_passages
 
 
-def _sorted_ids(passages: Iterable[DatedPassage]) -> tuple[str, ...]:
-    return tuple(sorted(passage.id for passage in passages))
+def _sorted_ids(passages: Iterable[StatedFact]) -> tuple[str, ...]:
+    return tuple(sorted({passage.passage for passage in passages}))
 
 
-T = TypeVar("T", rows.Segment, DatedPassage)
+T = TypeVar("T", rows.Segment, StatedFact)
 
 
 def _grouped(fact_rows: Iterable[T]) -> dict[tuple[str, str], list[T]]:
@@ -594,8 +634,9 @@ def _grouped(fact_rows: Iterable[T]) -> dict[tuple[str, str], list[T]]:
     return rows_by_pair
 
 
-def _by_day(passage: DatedPassage) -> tuple[date, str]:
-    return passage.day, passage.id
+def _by_day(passage: StatedPassage) -> tuple[date, str, str, str]:
+    fact = passage.fact
+    return fact.day, fact.passage, fact.subject, fact.object
 
 
 def _age(days: int) -> Age:
