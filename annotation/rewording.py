@@ -97,7 +97,8 @@ class _Word:
 def rewording_problem(statement: str, question: str, day: str = "") -> str | None:
     """What a question adds to a statement or leaves out, or None; `day` is the article's."""
     gap = _BRACKETS.search(statement)
-    noun = word_stem(next(iter(split_words(statement[gap.end() :])), "")) if gap else ""
+    behind_gap = _words(statement[gap.end() :], set()) if gap else []
+    noun = behind_gap[0].key if behind_gap else ""
     statement = _DOTTED.sub(_without_dots, _BRACKETS.sub(" ", statement))
     question = _DOTTED.sub(_without_dots, question)
     acronyms = {word for text in (statement, question) for word in _ACRONYM.findall(text)}
@@ -215,10 +216,16 @@ def _category_words(asked: Sequence[_Word], added: Sequence[_Word], noun: str) -
                 new_words.append(following)
             elif not (following.small and following.key in _BEFORE_A_KIND):
                 is_noun = following.key == noun
-                is_modified = is_noun if word.key in _COUNTING else not (following.small or is_noun)
+                is_free = following.small or is_noun or _is_possessive(new_words)
+                is_modified = is_noun if word.key in _COUNTING else not is_free
                 break
         category += [] if is_modified else new_words[:_CATEGORY_WORDS]
     return category
+
+
+def _is_possessive(words: Sequence[_Word]) -> bool:
+    """Whether the last of some words owns what follows: "which company's order"."""
+    return bool(words) and words[-1].written.lower() != word_stem(words[-1].written)
 
 
 def _date_words(question: str, day: str) -> set[str]:

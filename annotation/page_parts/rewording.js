@@ -5,7 +5,7 @@
 function rewordingProblem(statement, question, day) {
   const dotless = (text) => text.replace(/(?:[A-Z]\.){2,}/g, (dotted) => dotted.replace(/\./g, ''));
   const gap = /\[[^\]]*\]/.exec(statement);
-  const behind = gap ? tokens(statement.slice(gap.index + gap[0].length))[0] : null;
+  const behind = gap ? wordsOf(statement.slice(gap.index + gap[0].length), new Set())[0] : null;
   statement = dotless(statement.replace(/\[[^\]]*\]/g, ' '));
   question = dotless(question);
   const written = new Set(tokens(statement).map((t) => t[0]));
@@ -13,7 +13,7 @@ function rewordingProblem(statement, question, day) {
   const allSaid = wordsOf(statement, acronyms), allAsked = wordsOf(question, acronyms);
   const lost = unexplained(allSaid, allAsked).filter((w) => !allAsked.some((o) => isSame(w, o)));
   let added = unexplained(allAsked, allSaid).filter((w) => !allSaid.some((o) => isSame(w, o)));
-  const dated = dateWords(question, day), free = categoryWords(allAsked, added, behind ? behind[1] : '');
+  const dated = dateWords(question, day), free = categoryWords(allAsked, added, behind ? behind.key : '');
   added = added.filter((w) => !dated.has(w.written) && !free.includes(w));
   const lostFacts = lost.filter((w) => w.telling), addedFacts = added.filter((w) => w.telling);
   const listing = (says, words) => says + ': ' + Array.from(new Set(words.map((w) => w.written))).join(', ');
@@ -79,13 +79,18 @@ function categoryWords(asked, added, noun) {
       if (added.includes(next) && !next.telling) fresh.push(next);
       else if (!(next.small && ['kind', 'type', 'sort', 'of', 'many', 'much'].includes(next.key))) {
         const isNoun = next.key === noun;
-        modified = ['many', 'much'].includes(word.key) ? isNoun : !(next.small || isNoun);
+        modified = ['many', 'much'].includes(word.key) ? isNoun : !(next.small || isNoun || owns(fresh));
         break;
       }
     }
     if (!modified) out.push(...fresh.slice(0, 2));
   });
   return out;
+}
+
+// Whether the last of some words owns what follows: "which company's order".
+function owns(words) {
+  return words.length > 0 && /['\u2019]s?$/.test(words[words.length - 1].written);
 }
 
 // The words of a question's dates that fit the article's day, as written.
