@@ -58,6 +58,7 @@ class Register:
 
     events: list[PersonEvent] = field(default_factory=list)
     listed_experts: frozenset[str] = frozenset()
+    _workers: set[str] = field(default_factory=set)
     _latest: dict[str, str] = field(default_factory=dict)
     _experts: set[str] = field(default_factory=set)
     _consents: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -96,6 +97,11 @@ class Register:
         """What a platform said last of a submission; empty where it said nothing."""
         return self._statuses.get((worker, assignment), "")
 
+    def statuses_of(self, worker: str) -> list[str]:
+        """What platforms said of somebody's submissions, each word with its number."""
+        words = [status for (named, _), status in self._statuses.items() if named == worker]
+        return [f"{words.count(word)} {word}" for word in sorted(set(words))]
+
     def experts(self) -> frozenset[str]:
         """The hashes of all experts."""
         return self.listed_experts | self._experts
@@ -106,7 +112,11 @@ class Register:
 
     def workers(self) -> list[str]:
         """The hashes of all people of the register, sorted."""
-        return sorted({event.worker for event in self.events} | self.listed_experts)
+        return sorted(self._workers | self.listed_experts)
+
+    def has(self, worker: str) -> bool:
+        """Whether anything is said of somebody."""
+        return worker in self._workers or worker in self.listed_experts
 
     def is_new(self, event: PersonEvent) -> bool:
         """Whether an event says what the register does not know yet."""
@@ -152,6 +162,7 @@ class Register:
 
     def _note(self, event: PersonEvent) -> None:
         self.events.append(event)
+        self._workers.add(event.worker)
         if event.event == "consented":
             self._consents.setdefault(event.worker, {}).setdefault(event.text, event.day)
         elif event.event == "expert":

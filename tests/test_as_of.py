@@ -1,10 +1,6 @@
 """`as-of`: every question against a walk over the segments, its passages, its exports, memories."""
 
-import csv
 import json
-import re
-import subprocess
-import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -97,51 +93,6 @@ def lines(path: Path) -> Rows:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_the_stream_is_in_order_and_gives_nothing_away(folder: Path, questions: Rows) -> None:
-    stream = lines(folder / "stream/stream.jsonl")
-    order = [(event["day"], event["kind"], event["id"]) for event in stream]
-    assert order == sorted(order)
-    before: set[str] = set()
-    by_id = {question["id"]: question for question in questions}
-    for event in stream:
-        if event["kind"] == "passage":
-            before.add(event["id"])
-        else:
-            question = by_id.pop(event["id"])
-            assert set(question["evidence"]) <= before
-            assert event.keys() == {"kind", "id", "day", "text", "subject", "relation", "as_of"}
-    assert not by_id
-
-
-def test_the_same_judgments_in_every_format(folder: Path, questions: Rows) -> None:
-    with (folder / "beir/qrels/test.tsv").open(encoding="utf-8") as file:
-        judged = [tuple(row.values()) for row in csv.DictReader(file, delimiter="\t")]
-    expected_judgments = {
-        (question["id"], passage_id, "1")
-        for question in questions
-        for passage_id in question["evidence"]
-    }
-    expected_judgments |= {
-        (question["id"], passage_id, "0")
-        for question in questions
-        for passage_id in question["stale"]
-    }
-    assert set(judged) == expected_judgments and len(judged) == len(expected_judgments)
-    dpr = json.loads((folder / "dpr/test.json").read_text("utf-8"))
-    for lists, score in (("positive_ctxs", "1"), ("hard_negative_ctxs", "0")):
-        dpr_judgments = {
-            (question["id"], passage_id["passage_id"], score)
-            for question in dpr
-            for passage_id in question[lists]
-        }
-        assert dpr_judgments == {
-            judgment for judgment in expected_judgments if judgment[2] == score
-        }
-    compile((folder / "mteb/mteb_task.py").read_text("utf-8"), "mteb_task.py", "exec")
-    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
-        assert (folder / "mteb" / name).read_bytes() == (folder / "beir" / name).read_bytes()
-
-
 def searched(folder: Path, out: Path, *search_options: object) -> dict[str, float]:
     """The measures of a search."""
     out.mkdir(exist_ok=True)
@@ -155,24 +106,6 @@ def test_a_day_filter_is_misled_less(folder: Path, tmp_path: Path) -> None:
     means = {by: searched(folder, tmp_path / by, "--by", by) for by in ("bm25", "day", "newest")}
     assert means["day"]["nDCG@10"] > means["bm25"]["nDCG@10"] > 0.4
     assert means["newest"]["misled"] < means["day"]["misled"] < means["bm25"]["misled"]
-
-
-def test_the_memory_that_keeps_validity_wins(sample: Path, folder: Path, tmp_path: Path) -> None:
-    script = ROOT / "samples/memories/memories.py"
-    words: list[str | Path] = [sys.executable, script, folder / "stream/stream.jsonl", tmp_path]
-    subprocess.run(words, check=True)
-    means: dict[tuple[str, str, str], float] = {}
-    for memory in ("last", "validity"):
-        out = tmp_path / memory
-        run_cli("score", sample / RELEASE, "--predictions", f"{out}.jsonl", "--out", out)
-        for mean in json.loads((out / "scores.json").read_text("utf-8"))["table"]:
-            if mean["stratum"] == "superseded" and mean["config"] == "questions":
-                means[memory, mean["value"], mean["metric"]] = mean["mean"]
-    assert means["last", "yes", "early"] > 0.85 > 0.1 > means["last", "yes", "exact_match"]
-    assert 0.98 > means["last", "no", "exact_match"] > 0.9
-    for superseded in ("yes", "no"):
-        assert means["validity", superseded, "exact_match"] > 0.97
-        assert means["validity", superseded, "early"] == 0
 
 
 def test_the_text_of_news_stays_out_and_is_put_back(folder: Path, tmp_path: Path) -> None:

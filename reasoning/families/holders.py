@@ -143,8 +143,11 @@ def _joins(knowledge: Knowledge, scope: Scope) -> ir.Table:
         o_relation="relation",
     )
     linked_events = linked_events.join(asked_states, ["o_subject", "o_relation"])
+    # What began just before the event is mostly the same fact told again, as in chains.
+    days_before = linked_events.start_first.delta(linked_events.since, unit="day")
     linked_events = linked_events.filter(
         surely_within(linked_events, linked_events.start_first, linked_events.start_last)
+        & (days_before >= MARGIN)
         & (linked_events.objects.length() > 0)
         & ~linked_events.objects.contains(linked_events.object)
         & ~linked_events.objects.contains(linked_events.subject)
