@@ -55,7 +55,12 @@ from factdrift.annotation.quality.expert import (
     write_checks,
 )
 from factdrift.annotation.quality.payment import rejection_rule
-from factdrift.annotation.quality.report import make_report, render_report, report_json
+from factdrift.annotation.quality.report import (
+    all_set_aside,
+    make_report,
+    render_report,
+    report_json,
+)
 from factdrift.annotation.quality.rules import ACCEPTED_BATCH, EXPERT
 from factdrift.annotation.sources import SAVED_FILE, note_gold, note_sources
 from factdrift.annotation.submission import Refused, Submission
@@ -626,6 +631,8 @@ class _ImportRun:
             gold_rows = table.settle(self.batches, self.register)
             self.done.decisions[name] = Counter(gold_row.decision for gold_row in gold_rows)
             self.done.judgments[name] = len(table.by_id)
+            if set_aside_text := all_set_aside(table.by_id.values()):
+                self.done.remarks.append(f"{name}: {set_aside_text}")
             page_path = table.report(self.batches, self.out / REFUSED)
             self.done.written.append(display_path(page_path))
 

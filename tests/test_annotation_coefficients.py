@@ -15,6 +15,7 @@ from factdrift.annotation.quality.coefficients import (
     cohen_kappas,
     dawid_skene,
     fleiss_kappa,
+    gwet_ac1,
     majority,
 )
 from tests.tables import read_table
@@ -99,6 +100,8 @@ def test_random_tables_come_out_as_by_the_usual_libraries(drawn: dict[str, Any])
     ]
     part = _units(" / ".join(map(" ".join, drawn["part"])))
     assert part.alpha() == pytest.approx(drawn["alpha"], abs=1e-12)
+    with_gaps = _ratings(*map("".join, zip(*drawn["part"], strict=True)))
+    assert gwet_ac1(with_gaps) == pytest.approx(drawn["ac1"], abs=1e-9)
     assert fleiss_kappa(full)[0] == pytest.approx(drawn["fleiss"], abs=1e-12)
     assert cohen_kappas(full)["0", "1"] == pytest.approx(drawn["cohen"], abs=1e-12)
     best = dawid_skene(full)
@@ -129,8 +132,8 @@ def _ratings(*table_rows: str) -> list[Rating]:
     return [
         Rating(str(item), worker_id, answer_value)
         for item, row in enumerate(table_rows)
-        for worker_id, answer_value in zip("uvwx", row, strict=False)
-        if answer_value != "."
+        for worker_id, answer_value in zip("uvwxyz", row, strict=False)
+        if answer_value not in ".-"
     ]
 
 
@@ -142,6 +145,27 @@ def test_fleiss_takes_items_of_one_size(
         None if kappa is None else pytest.approx(kappa),
         items,
     )
+
+
+def test_ac1_stays_high_where_nearly_all_is_one_value() -> None:
+    """49 of 50 items agree: alpha takes that for chance, and AC1 does not."""
+    ratings = _ratings(*["yy"] * 49, "yn")
+    assert _units("/".join(["y " * 50, "y " * 49 + "n"])).alpha() == pytest.approx(0, abs=0.01)
+    assert gwet_ac1(ratings) == pytest.approx(0.98, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("table_rows", "category_count", "ac1"),
+    [
+        (["yy", "yy"], 0, None),  # one value was given, and others are not known
+        (["yy", "yy"], 2, 1.0),  # nobody took the other choice
+        (["y", "n"], 2, None),  # nobody to compare with
+        (["yn", "ny"], 2, -1.0),
+        ([], 2, None),
+    ],
+)
+def test_ac1_at_its_ends(table_rows: list[str], category_count: int, ac1: float | None) -> None:
+    assert gwet_ac1(_ratings(*table_rows), category_count) == ac1
 
 
 def test_cohen_is_of_pairs_with_enough_in_common() -> None:

@@ -395,3 +395,18 @@ def test_a_hit_is_paid_once_to_a_worker(tmp_path: Path) -> None:
         verdict = judgments.verdict(matched, batches)
         assert verdict is not None and verdict.reason.startswith(reason)
         assert bool(verdict.reason) == bool(reason)
+
+
+def test_a_report_says_when_everything_was_set_aside(tmp_path: Path) -> None:
+    """Both workers failed an item with a known answer in both HITs."""
+    hit_batch = batch_of(tmp_path)
+    submissions = [submission(hit_batch, worker_id, hit) for worker_id in "uv" for hit in (0, 1)]
+    for handed_in in submissions:
+        for item_answers in handed_in["answers"].values():
+            item_answers["verdict"] = "no"
+    (remark,) = take(tmp_path, hand_in(tmp_path, submissions)).remarks
+    text = "Every one of the 16 judgments was set aside (flags: failed_attention 16): "
+    assert text in remark
+    folder = tmp_path / "judgments/quick"
+    assert json.loads((folder / "report.json").read_text("utf-8"))["set_aside"] in remark
+    assert text in (folder / "report.html").read_text("utf-8")

@@ -66,7 +66,7 @@ def test_it_waits_as_long_as_it_is_told_and_asks_again(
     assert at_least <= second["time"] - first["time"] <= 10
 
 
-@pytest.mark.parametrize("how", ["500", "504", "429", "truncated", "trace"])
+@pytest.mark.parametrize("how", ["500", "503", "504", "429", "truncated", "trace"])
 def test_pages_shrink_until_the_endpoint_can_and_grow_again(
     server: Server, tmp_path: Path, expected: bytes, how: How
 ) -> None:

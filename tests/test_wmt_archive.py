@@ -22,7 +22,7 @@ from factdrift.builders.text.sentences import split_sentences
 from factdrift.builders.wmt.archive import LineFormat, find_archives
 from factdrift.builders.wmt.dropped import LINE_COLUMNS, dropped_rows
 from factdrift.builders.wmt.index import TABLES, index_archive
-from factdrift.builders.wmt.lines import parse_block, sentences_of
+from factdrift.builders.wmt.lines import parse_block, search_block, sentences_of
 from factdrift.builders.wmt.raw import BAD_LINES
 from factdrift.builders.wmt.read import read_articles
 from tests.conftest import ROOT
@@ -206,6 +206,17 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(
     path.write_bytes(b"\xef\xbb\xbf")
     with pytest.raises(UserError, match="no line of it is an article"):
         index_archive(path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("end", [b"", b"\r", b"\x1a", b"\x1a\0\r"])
+@pytest.mark.parametrize("mark_count", [0, 1, 2])
+def test_what_joined_files_have_around_a_line_is_no_part_of_it(mark_count: int, end: bytes) -> None:
+    block_bytes = b"\xef\xbb\xbf" * mark_count + line() + end + b"\n"
+    until = date(2030, 1, 1)
+    parsed = parse_block(block_bytes, "wmt", until, signatures=False)
+    assert parsed == parse_block(line(), "wmt", until, signatures=False)
+    ((_, day_number, _, digest, _),) = parsed.articles
+    assert len(search_block(block_bytes, "wmt", {day_number: {digest}})) == 1
 
 
 @pytest.mark.parametrize(("text", "count"), CASES["split_texts"])

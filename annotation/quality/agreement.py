@@ -26,6 +26,7 @@ from factdrift.annotation.quality.coefficients import (
     cohen_kappas,
     dawid_skene,
     fleiss_kappa,
+    gwet_ac1,
     majority,
 )
 from factdrift.annotation.submission import Json
@@ -232,9 +233,10 @@ def measure_agreement(
     In the figures of an answer, `pairs` are pairs of judgments of one item. Alpha and its 95 %
     interval, `low` to `high`, are None where they are undefined. Fleiss' kappa is of
     `fleiss_items` items, and Cohen's kappas are of `cohen_pairs` pairs of workers with enough
-    items in common; there is no kappa for marked text. A worker's alpha is 1 - observed / expected
-    disagreement, observed in the pairs with the other workers and expected as for all. `main` is
-    the answer of the layout's rule, or else the first that is compared.
+    items in common; there is neither kappa nor Gwet's AC1 for marked text. A worker's
+    alpha is 1 - observed / expected disagreement, observed in the pairs with the other workers and
+    expected as for all. `main` is the answer of the layout's rule, or else the first that is
+    compared.
     """
     compared_judgments = [
         judgment
@@ -272,7 +274,7 @@ def measure_agreement(
             "items": sum(len(item_values) > 1 for item_values in values_by_item.values()),
             "pairs": len(agreeing_pairs),
             "percent": percent_agreeing(agreeing_pairs),
-            **_coefficients(answer_units, answer_ratings),
+            **_coefficients(answer, answer_units, answer_ratings),
             "estimate": None if excluded else _estimate(answer, answer_ratings),
         }
         if answer_name == main_answer:
@@ -309,7 +311,9 @@ def _collect_values(
     return values_by_item, answer_ratings
 
 
-def _coefficients(answer_units: AlphaUnits, ratings: Sequence[Rating]) -> Figures:
+def _coefficients(
+    answer: LayoutAnswer, answer_units: AlphaUnits, ratings: Sequence[Rating]
+) -> Figures:
     interval_low, interval_high = answer_units.interval() or (None, None)
     fleiss_value, fleiss_items = fleiss_kappa(ratings)
     cohen_values = [*cohen_kappas(ratings, _FEWEST_COMMON).values()]
@@ -317,6 +321,7 @@ def _coefficients(answer_units: AlphaUnits, ratings: Sequence[Rating]) -> Figure
         "alpha": answer_units.alpha(),
         "low": interval_low,
         "high": interval_high,
+        "ac1": gwet_ac1(ratings, _value_count(answer)),
         "fleiss": fleiss_value,
         "fleiss_items": fleiss_items,
         "cohen_pairs": len(cohen_values),
@@ -324,6 +329,13 @@ def _coefficients(answer_units: AlphaUnits, ratings: Sequence[Rating]) -> Figure
         "cohen_low": min(cohen_values, default=None),
         "cohen_high": max(cohen_values, default=None),
     }
+
+
+def _value_count(answer: LayoutAnswer) -> int:
+    """The number of values that an answer can have; 0 where they are not counted beforehand."""
+    if answer.kind == "flag":
+        return 2
+    return len(answer.choices) if answer.kind == "choice" else 0
 
 
 def _pairs(values_by_item: Mapping[str, Sequence[_Value]]) -> Iterator[tuple[str, _Value, _Value]]:

@@ -8,7 +8,7 @@ items and of what a worker reads before the first one, where the page told it.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -101,6 +101,7 @@ def make_report(
         "submissions": sum(worker_figures["hits"] for worker_figures in people_figures),
         "judgments": len(judgments),
         "counted": sum(judgment.counted for judgment in judgments),
+        "set_aside": all_set_aside(judgments),
         "paid": sum(judgment.paid for judgment in judgments),
         "currency": layout.pay.currency,
         "per_hit": layout.pay.per_hit,
@@ -127,6 +128,18 @@ def make_report(
             *_low_agreement(layout, latest_judgments, newest_version.items, agreements_after)
         ],
     }
+
+
+def all_set_aside(judgments: Collection[Judgment]) -> str | None:
+    """Say that no judgment counts, and by which flags; None where one does, or none is there."""
+    if not judgments or any(judgment.counted for judgment in judgments):
+        return None
+    flag_texts = [f"{name} {count:,}" for name, count in _flag_counts(judgments).items()]
+    flags_text = f" (flags: {', '.join(flag_texts)})" if flag_texts else ""
+    return (
+        f"Every one of the {len(judgments):,} judgments was set aside{flags_text}: "
+        "there is no agreement to measure, and they decide no row."
+    )
 
 
 def _agreement_figures(
@@ -391,7 +404,7 @@ def _worker_figures(
     }
 
 
-def _flag_counts(judgments: Sequence[Judgment]) -> dict[str, int]:
+def _flag_counts(judgments: Iterable[Judgment]) -> dict[str, int]:
     flag_counts = Counter[str]()
     for judgment in judgments:
         flag_counts.update(flag for flag in judgment.flags if flag != ACCEPTED_BATCH)

@@ -16,6 +16,12 @@ from factdrift.builders.facts.relations import NewsWording, Relation, RelationWo
 from factdrift.builders.timeqa.alignment import Alignment
 from factdrift.builders.timeqa.steps import Alignments, Histories, Pages
 from factdrift.builders.wmt import steps as wmt
+from factdrift.reasoning.as_of.difficulty import (
+    RESULTS,
+    Difficulty,
+    difficulty_statistics,
+    easy_notes,
+)
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
 from factdrift.reasoning.as_of.steps import AsOfRows, EvolvingFacts, NewsStatements, PageStatements
 from factdrift.reasoning.inputs import last_day, relations_with_phrases
@@ -79,6 +85,9 @@ class AsOf(DatasetBuilder):
         passages_path = rows_folder / "passages.parquet"
         stated_path = rows_folder / "stated.parquet"
         questions_path = rows_folder / "questions.parquet"
+        results_path = run.folder(Difficulty(rows=rows_step, seed=run.seed)) / RESULTS
+        for easy_note in easy_notes(results_path):
+            run.workspace.say(f"  {easy_note}")
         return Dataset(
             tables=(
                 Table("questions", AsOfQuestion, _QUESTIONS, {"test": FromParquet(questions_path)}),
@@ -91,7 +100,7 @@ class AsOf(DatasetBuilder):
             ),
             statistics=(
                 _contents(stated_path, passages_path, questions_path),
-                _memories(stated_path, questions_path),
+                *difficulty_statistics(results_path),
                 *learned_times(run, evolving_step.timelines),
                 mining({"dump": run.folder(facts_step)}, run.workspace.say),
             ),
@@ -165,32 +174,3 @@ def _contents(stated_path: Path, passages_path: Path, questions_path: Path) -> S
     """
     content_rows = duck.records(query, [stated_path, passages_path, questions_path])
     return Statistics("contents", "Contents", content_rows, "What was drawn of each relation.")
-
-
-def _memories(stated_path: Path, questions_path: Path) -> Statistics:
-    """Measure the answers of three simple memories that have read every passage."""
-    query = """
-        with known as (
-            select q.id, q.superseded, q.as_of, p.day, p.since, p.object, q.answer_ids
-            from read_parquet(?) q join read_parquet(?) p using (subject, relation)
-            where p.day <= q.asked_on
-        ), chosen as (
-            select id, any_value(superseded) as superseded, any_value(answer_ids) as wanted,
-                arg_max(object, (day, object)) as came, arg_max(object, (since, object)) as newest,
-                arg_max(object, (since, object)) filter (since <= as_of) as valid
-            from known group by id
-        )
-        select superseded as "asked after a newer fact came", count(*) as questions,
-            avg(list_contains(wanted, came)::int) as "share right: what came last",
-            avg(list_contains(wanted, newest)::int) as "share right: what began last",
-            avg(coalesce(list_contains(wanted, valid), false)::int)
-                as "share right: what began last by the day asked about"
-        from chosen group by superseded order by superseded
-    """
-    caption = (
-        "Three memories that read every fact rightly: one keeps what it heard last, one what began "
-        "last, one all that it heard with its days. The last one misses only where several hold."
-    )
-    return Statistics(
-        "memories", "Memories", duck.records(query, [questions_path, stated_path]), caption
-    )

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Annotated, ClassVar, NamedTuple
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Statistics
 from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.text.squad import verdict
 from factdrift.reasoning.as_of.dated_index import (
     DatedIndex,
@@ -24,6 +26,7 @@ from factdrift.reasoning.as_of.dated_index import (
 )
 from factdrift.reasoning.as_of.memories import MEMORIES, Memory
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
+from factdrift.reasoning.as_of.steps import WHOLE, AsOfRows
 from factdrift.reasoning.as_of.text_names import name_words, names_of, nearest_name
 
 RESULTS = "difficulty.parquet"
@@ -54,6 +57,31 @@ class RuleResult:
     first_judged: Annotated[int | None, "judgment of the first result: 2, 1, 0, or null for none"]
     recall: Annotated[float | None, "share of the relevant passages among the first 100 results"]
     verdict: Annotated[str | None, "current, stale, early, abstained or wrong"]
+
+
+class Difficulty(Step):
+    """Measures the rules on a corpus and writes `RESULTS` (`RuleResult`).
+
+    `prefix` is what the files of the corpus begin with.
+    """
+
+    name: ClassVar[str] = "as-of-difficulty"
+
+    rows: AsOfRows
+    seed: int
+    prefix: str = ""
+
+    def make(self, out: Path, workspace: Workspace) -> None:
+        """Search the corpus, and let the memories hear it."""
+        folder = workspace.folder(self.rows)
+        whole = folder / f"{self.prefix}{WHOLE}"
+        tables = DifficultyTables(
+            passages=whole if whole.exists() else folder / f"{self.prefix}passages.parquet",
+            stated=folder / f"{self.prefix}stated.parquet",
+            questions=folder / f"{self.prefix}questions.parquet",
+        )
+        with TemporaryDirectory(dir=workspace.work(self.name)) as index_folder:
+            measure_difficulty(tables, Path(index_folder), out, self.seed)
 
 
 class DifficultyTables(NamedTuple):
@@ -257,21 +285,30 @@ _KINDS = """
     FROM answers GROUP BY kind ORDER BY kind
 """
 _SEARCHES_CAPTION = (
-    "What searches find for the questions that something answers. `bm25`: BM25 over what was "
-    "published when the question was asked; `day`: by the day asked about; `newest`: the ten best "
-    "of these, newest first; `guess`: no score, but the newest passage by that day that has every "
+    "What searches find for the questions that something answers. bm25: BM25 over what was "
+    "published when the question was asked; day: by the day asked about; newest: the ten best "
+    "of these, newest first; guess: no score, but the newest passage by that day that has every "
     "word with a capital of the question."
 )
 _CAPTION = (
-    "Answers of a rule that knows nothing (`guess`: the name nearest to the question's words in "
-    "the passage that it finds), of a memory that reads sentences (`prose`), and of two that are "
-    "told every fact and its day: `last` keeps what it heard last, `validity` what began last by "
+    "Answers of a rule that knows nothing (guess: the name nearest to the question's words in "
+    "the passage that it finds), of a memory that reads sentences (prose), and of two that are "
+    "told every fact and its day: last keeps what it heard last, validity what began last by "
     "the day asked about. Where there is nothing to know, to abstain is current."
 )
 _KINDS_CAPTION = (
     "The kinds of questions, and how often each memory is right. A kind that is missing has no "
     "rows here."
 )
+
+
+def easy_notes(results: Path) -> Iterator[str]:
+    """Yield a warning for each rule without knowledge that is right in most questions."""
+    for rule, share in easy_rules(results):
+        yield (
+            f"warning: `{rule}`, which knows nothing, is right in {share:.0%} of the questions: "
+            "they are too easy to tell systems apart"
+        )
 
 
 def easy_rules(results: Path) -> list[tuple[str, float]]:

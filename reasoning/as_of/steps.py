@@ -72,6 +72,10 @@ _AGES: tuple[tuple[int, Age], ...] = (
 )
 
 
+WHOLE = "whole.parquet"
+"""The passages with all their text, where that of news stays out of the release."""
+
+
 class EvolvingFacts(Step):
     """Draws histories with at least two objects and no doubts, and days on which all is certain.
 
@@ -406,6 +410,10 @@ class AsOfRows(Step):
                 written_ids.add(passage.id)
                 hidden = passage.source == "news" and not self.text
                 passage_writer.append(replace(passage, text="") if hidden else passage)
+        if not self.text:
+            with writing(out / WHOLE, DatedPassage) as whole_writer:
+                for stated in all_passages:
+                    whole_writer.append(stated.passage)
         all_facts = [stated.fact for stated in all_passages]
         write_sorted(out / "stated.parquet", StatedFact, all_facts)
         passages_by_pair = _grouped(all_facts)
