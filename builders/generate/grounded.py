@@ -117,7 +117,7 @@ class KnownTerms:
 
 
 class GroundedFact(NamedTuple):
-    """A fact that a sentence states, with the spans of both names in that sentence."""
+    """A fact that a sentence states, with the spans of both names in it and the term that holds."""
 
     relation: str
     subject: str
@@ -126,6 +126,16 @@ class GroundedFact(NamedTuple):
     subject_span: Span
     object_span: Span
     evidence: FactEvidence
+    term: HeldTerm
+
+
+class ArticleFacts(NamedTuple):
+    """The facts that the sentences of an article state, in their order, and the names in it."""
+
+    article: Article
+    facts: list[GroundedFact]
+    known_terms: KnownTerms
+    mentions: list[Mention]
 
 
 class StatedFacts:
@@ -161,10 +171,8 @@ class StatedFacts:
         )
         self.names = EntityNames(db, entities, item_query)
 
-    def find(
-        self, articles: Iterable[Article]
-    ) -> Iterator[tuple[Article, list[GroundedFact], KnownTerms]]:
-        """Yield each article with the facts that its sentences state, in their order."""
+    def find(self, articles: Iterable[Article]) -> Iterator[ArticleFacts]:
+        """Yield each article with the facts that its sentences state."""
         for batch in batches(articles, _ARTICLES_AT_ONCE):
             sentences = [news_sentences(article) for article in batch]
             mentions = self.names.find(sentences)
@@ -179,7 +187,7 @@ class StatedFacts:
                 facts = self._stated(
                     article, article_sentences, article_mentions, relation_ids, known_terms
                 )
-                yield article, list(facts), known_terms
+                yield ArticleFacts(article, list(facts), known_terms, article_mentions)
 
     def read_terms(
         self, item_pairs: set[tuple[str, str]]
@@ -279,7 +287,7 @@ class StatedFacts:
                     )
                     if evidence.relation is not None:
                         yield GroundedFact(
-                            relation, subject, object_id, sentence, *name_spans, evidence
+                            relation, subject, object_id, sentence, *name_spans, evidence, term
                         )
 
 
