@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from factdrift.builders import rows
 from factdrift.builders.core import duck
@@ -37,6 +37,8 @@ PASSAGES, STATED, MENTIONS = "passages.parquet", "stated.parquet", "mentions.par
 PASSAGE_ORDER = ("day", "id")
 WORDS = re.compile(r"[^\W_]+")
 """A run of letters or digits: `conte`, not `-`."""
+_FROM = re.compile(r"\bfrom (?:the )?$")
+"""A word before a name that something has just left: `from `."""
 _TELLING_LETTERS = 4
 """Letters of a last word that may name somebody by itself: `Conte` does, `Lee` is often another."""
 _PAGES_AT_ONCE = 64
@@ -115,6 +117,7 @@ class NewsStatements(Step):
     facts: Facts
     timelines: Timelines
     relations: Mapping[str, NewsWording]
+    holders: Mapping[str, Literal["object", "subject"]]
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Search every article for the facts of the dump."""
@@ -133,6 +136,7 @@ class NewsStatements(Step):
                 timelines_folder / "gaps.parquet",
                 entities_path,
                 self.relations,
+                holders=self.holders,
             )
             for article_facts in fact_search.find(articles):
                 _write_mentions(article_facts, mention_writer)
@@ -153,7 +157,7 @@ class NewsStatements(Step):
             written_facts.add(fact_key)
             since = fact.term.held.start_last
             assert since is not None, "it surely held on the article's day"
-            start = passage_text.index(fact.sentence.text)
+            start, end = _span_of(fact, passage_text)
             yield StatedFact(
                 passage=printable_id(place),
                 subject=fact.subject,
@@ -168,15 +172,34 @@ class NewsStatements(Step):
                 stated_from=days.stated_from,
                 stated_until=days.stated_until,
                 start=start,
-                end=start + len(fact.sentence.text),
+                end=end,
                 also_named=_also_named(fact, passage_text, article_facts.known_terms),
                 statements=fact.term.statements,
             )
 
 
+def _span_of(fact: GroundedFact, passage_text: str) -> tuple[int, int]:
+    """The span of the sentences that state a fact, in the text of their passage."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for sentence in (fact.sentence, fact.other_sentence or fact.sentence):
+        start = passage_text.index(sentence.text)
+        starts.append(start)
+        ends.append(start + len(sentence.text))
+    return min(starts), max(ends)
+
+
 def news_days(fact: GroundedFact, wording: NewsWording, day: date) -> StatedDays | None:
     """Return for which days a sentence of news states a fact, by the dates on their side."""
     sentence_text, held = fact.sentence.text, fact.term.held
+    if fact.other_sentence is not None:
+        # The date beside a name alone may be that of anything.
+        return stated_days(
+            FactPassage("", names=((0, 0), (0, 0))), held, wording, day, fact.evidence
+        )
+    is_left = _FROM.search(sentence_text[: fact.object_span[0]]) is not None
+    if is_left and (fact.evidence.relation or "").lower() in map(str.lower, wording.changes):
+        return None  # bought from somebody, who has it no more
     dates = dates_in(sentence_text)
     passage = FactPassage(
         sentence_text,

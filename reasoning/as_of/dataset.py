@@ -125,7 +125,11 @@ class AsOf(DatasetBuilder):
             parts.append(NewsCorpus(articles=articles))
             stated.append(
                 NewsStatements(
-                    articles=articles, facts=facts, timelines=timelines, relations=wordings
+                    articles=articles,
+                    facts=facts,
+                    timelines=timelines,
+                    relations=wordings,
+                    holders=_holders(relations),
                 )
             )
         if "pages" in run.inputs:
@@ -223,6 +227,17 @@ class _Configs:
         yield from statistics_of(
             self.prefix, passages_path, questions_folder / STATED, questions_folder / QUESTIONS
         )
+
+
+def _holders(relations: Relations) -> dict[str, Literal["object", "subject"]]:
+    """The side of each relation that has a role in the other: a person, else the object."""
+    sides: dict[str, Literal["object", "subject"]] = {}
+    for relation_id, relation in relations.items():
+        assert relation.phrases is not None, "others are left out"
+        is_subject = relation.phrases.subject_is == "person"
+        is_object = relation.phrases.object_is == "person"
+        sides[relation_id] = "subject" if is_subject and not is_object else "object"
+    return sides
 
 
 def _aligned(

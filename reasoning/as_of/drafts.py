@@ -24,6 +24,9 @@ _FACTS_PER_HISTORY = 16
 _LATER_DAYS = 400
 """Days within which the day of asking lies after a newer statement or after the day asked about: a
 bit over a year, a guess."""
+_AROUND = 200
+"""Days around a change: from a window's first day to the end of the earlier term, and from the
+beginning of the later one to a passage that names it. A guess: windows are a year long at most."""
 _PATHS = 3
 """First hops to one history: more would ask the same in other words."""
 _DAY = timedelta(1)
@@ -109,8 +112,15 @@ class Drafts:
     def _index(self, count: int, *names: object) -> int:
         return seeded_index(count, self._seed, *names)
 
+    def _later(self, day: date, *names: object) -> date:
+        """A day from this one on, within a year and a bit, and before the end of what is known."""
+        days_left = max(0, min(_LATER_DAYS, (self._last - day).days))
+        return day + self._index(days_left + 1, *names) * _DAY
+
     def _words(self, history: History, fact: StatedFact | None, *names: object) -> Words:
-        """The words for a history, drawn by some names."""
+        """The words for a history, drawn by some names; without a fact with any passage's word."""
+        if fact is None and history.facts:
+            fact = history.facts[0]
         return Words(
             self._relations[history.relation],
             self._names.name(history.subject),
@@ -129,6 +139,8 @@ class Drafts:
             stretch = history.stretch_on(as_of)
             if stretch is None or fact.object not in stretch.objects or not self._may_ask(as_of):
                 continue
+            if len(stretch.objects) > 1 and stretch.first == stretch.last:
+                continue  # the day of a handover, on which both hold
             for asked_on in self._asking_days(history, stretch, fact, as_of):
                 yield self._state(history, stretch, fact, as_of, asked_on)
 
@@ -152,23 +164,20 @@ class Drafts:
     def _asking_days(
         self, history: History, stretch: CertainStretch, fact: StatedFact, as_of: date
     ) -> Iterator[date]:
-        """Days of asking: as early as possible, later without newer facts, and after a newer one."""
+        """Days of asking: early, or later without newer facts, and after a newer one."""
         earliest = max(as_of, fact.day)
-        drawn_days = self._index(_LATER_DAYS, "asked", fact.passage, as_of)
-        later = earliest + drawn_days * _DAY
-        if drawn_days % 2 or later > self._last:
-            yield earliest
-        else:
-            yield later
+        if earliest > self._last:
+            return
+        is_early = self._index(2, "early", fact.passage, as_of)
+        yield earliest if is_early else self._later(earliest, "asked", fact.passage, as_of)
         newer_days: list[date] = []
         for other in history.facts:
             is_newer = other.object not in stretch.objects and other.since > as_of
-            if is_newer and other.day >= earliest:
+            if is_newer and earliest <= other.day <= self._last:
                 newer_days.append(other.day)
         if newer_days:
             newer_day = newer_days[self._index(len(newer_days), "newer", fact.passage, as_of)]
-            after_newer = newer_day + self._index(_LATER_DAYS, "after", fact.passage, as_of) * _DAY
-            yield min(after_newer, self._last)
+            yield self._later(newer_day, "after", fact.passage, as_of)
 
     def _state(
         self,
@@ -196,55 +205,80 @@ class Drafts:
     # --- Changes ----------------------------------------------------------------------------------
 
     def _of_change(self, history: History, fact: StatedFact) -> Iterator[Draft]:
-        """Ask who came into a state that a passage says began."""
+        """Ask who came into a state that a passage says began, or that holds soon afterwards."""
         term = _term_of(history, fact)
-        if term is None or not (fact.is_change or fact.stated_from):
+        if term is None or term.start_first is None or term.start_last is None:
             return
-        first_day, as_of = term.start_first, term.start_last
-        stretch = history.stretch_on(as_of) if as_of else None
-        if first_day is None or as_of is None or stretch is None or not self._may_ask(as_of):
+        tells_beginning = fact.is_change or fact.stated_from is not None
+        near_days = self._index(FRESH.days + 1, "changed", fact.passage) * _DAY
+        as_of = term.start_last if tells_beginning else fact.day + near_days
+        stretch = history.stretch_on(as_of)
+        if stretch is None or stretch.objects != (fact.object,) or not self._may_ask(as_of):
             return
-        if stretch.objects != (fact.object,):
+        earliest = max(as_of, fact.day)
+        if earliest > self._last:
             return
-        drawn_days = self._index(_LATER_DAYS, "change", fact.passage)
-        asked_on = min(max(as_of, fact.day) + drawn_days * _DAY, self._last)
+        asked_on = self._later(earliest, "change", fact.passage)
         words = self._words(history, fact, "change", fact.passage)
-        questions: list[str | None] = []
-        month = Period.of(as_of, "month")
-        if month.last <= min(asked_on, stretch.last) and history.began_alone(
-            fact.object, month.first, month.last
-        ):
-            questions.append(words.became_in_month(as_of))
-        earlier = history.stretch_before(first_day, INTERIM)
-        if earlier and len(earlier.objects) == 1 and fact.object not in earlier.objects:
-            (earlier_object,) = earlier.objects
-            if history.term_count(earlier_object) == 1:
-                questions.append(words.became_after(self._names.entities[earlier_object].label))
-            day_before = max(earlier.first, earlier.last - 90 * _DAY)
-            drawn_last = as_of + self._index(90, "between", fact.passage) * _DAY
-            last_day = min(drawn_last, asked_on, stretch.last)
-            if history.began_alone(fact.object, day_before + _DAY, last_day):
-                questions.append(words.became_between(day_before, last_day))
-        askable = [question_text for question_text in questions if question_text]
-        if askable and asked_on >= fact.day:
-            question_text = askable[self._index(len(askable), "way", fact.passage)]
+        if not tells_beginning and as_of - term.start_last > _AROUND * _DAY:
+            return  # a passage long afterwards does not tell who came when
+        asked = list(self._ways_to_ask_change(history, stretch, term, as_of, asked_on, words))
+        if asked:
+            question_text = asked[self._index(len(asked), "way", fact.passage)]
             yield Draft("change", (Hop(history, stretch),), as_of, asked_on, question_text)
 
-    def _of_predecessor(self, history: History, fact: StatedFact) -> Iterator[Draft]:
-        """Ask who held before an object that a passage names as its successor's term."""
-        term = _term_of(history, fact)
-        if term is None or term.start_first is None or history.term_count(fact.object) != 1:
-            return
+    def _ways_to_ask_change(
+        self,
+        history: History,
+        stretch: CertainStretch,
+        term: rows.Segment,
+        as_of: date,
+        asked_on: date,
+        words: Words,
+    ) -> Iterator[str]:
+        """The questions for a beginning: by its month, by who was before, by two days around it."""
+        assert term.start_first is not None, "others are not asked about"
+        month = Period.of(as_of, "month")
+        in_month = words.became_in_month(as_of)
+        is_whole = month.last <= min(asked_on, stretch.last)
+        tells_beginning = as_of == term.start_last
+        if (
+            in_month
+            and is_whole
+            and tells_beginning
+            and history.began_alone(term.object, month.first, month.last)
+        ):
+            yield in_month
         earlier = history.stretch_before(term.start_first, INTERIM)
-        if earlier is None or fact.object in earlier.objects or not self._may_ask(earlier.last):
+        if earlier is None or len(earlier.objects) != 1 or term.object in earlier.objects:
             return
-        words = self._words(history, None, "before", fact.object)
-        question_text = words.before(self._names.entities[fact.object].label)
-        if question_text:
-            drawn_days = self._index(_LATER_DAYS, "before", fact.passage)
-            asked_on = min(fact.day + drawn_days * _DAY, self._last)
-            hops = (Hop(history, earlier),)
-            yield Draft("before", hops, earlier.last, asked_on, question_text)
+        (earlier_object,) = earlier.objects
+        after = words.became_after(self._names.entities[earlier_object].label)
+        if after and tells_beginning and history.term_count(earlier_object) == 1:
+            yield after
+        drawn_days = self._index(_AROUND, "between", history.key, as_of)
+        first_day = max(earlier.first, earlier.last - drawn_days * _DAY)
+        between = words.became_between(first_day, as_of)
+        if between and history.began_alone(term.object, first_day + _DAY, as_of):
+            yield between
+
+    def _of_predecessor(self, history: History, fact: StatedFact) -> Iterator[Draft]:
+        """Ask who held before the successor of an object that a passage states."""
+        stretch = history.stretch_on(fact.day if fact.is_current else fact.since)
+        successor = history.successor(stretch) if stretch else None
+        if stretch is None or successor is None or fact.object not in stretch.objects:
+            return
+        (successor_object,) = successor.objects
+        as_of = history.last_day_of(stretch)
+        if history.term_count(successor_object) != 1 or not self._may_ask(as_of):
+            return
+        words = self._words(history, fact, "before", successor_object)
+        question_text = words.before(self._names.entities[successor_object].label)
+        earliest = max(successor.first, fact.day)
+        if question_text and earliest <= self._last:
+            asked_on = self._later(earliest, "before", fact.passage)
+            hops = (Hop(history, stretch),)
+            yield Draft("before", hops, as_of, asked_on, question_text)
 
     # --- Two hops ---------------------------------------------------------------------------------
 
@@ -268,7 +302,7 @@ class Drafts:
     def _path_draft(
         self, path: History, history: History, fact: StatedFact, as_of: date
     ) -> Draft | None:
-        """The question through a path on a day, if passages prove both hops by then or later."""
+        """The question through a path on a day, if passages state both hops by then or later."""
         stretch, path_stretch = history.stretch_on(as_of), path.stretch_on(as_of)
         if stretch is None or path_stretch is None or not self._may_ask(as_of):
             return None
@@ -276,14 +310,15 @@ class Drafts:
         proofs = [
             path_fact.day
             for path_fact in path.facts
-            if judge(path_fact, path_stretch.objects, path_stretch.statements, as_of) == "proves"
+            if judge(path_fact, path_stretch.objects, path_stretch.statements, as_of)
+            in ("proves", "supports")
         ]
         if not is_sure or not proofs:
             return None
         earliest = max(as_of, fact.day, min(proofs))
-        asked_on = min(
-            earliest + self._index(_LATER_DAYS, "hops", fact.passage, path.key) * _DAY, self._last
-        )
+        if earliest > self._last:
+            return None
+        asked_on = self._later(earliest, "hops", fact.passage, path.key)
         noun = self._relations[path.relation].phrases.noun
         assert noun is not None, "histories without it are no paths"
         words = self._words(history, fact, path.key, as_of)
@@ -299,12 +334,14 @@ class Drafts:
         for stretch in history.stretches:
             first_day = max(stretch.first, self._first)
             last_day = min(stretch.last, self._last, first_day + _LATER_DAYS * _DAY)
+            if len(stretch.objects) > 1 and stretch.first == stretch.last:
+                continue
             if first_day > last_day:
                 continue
             days = (last_day - first_day).days + 1
             as_of = first_day + self._index(days, "silent", history.key, stretch.first) * _DAY
-            delay = self._index(_LATER_DAYS, "silence", history.key, stretch.first) * _DAY
-            for asked_on in (as_of, min(as_of + delay, self._last)):
+            later = self._later(as_of, "silence", history.key, stretch.first)
+            for asked_on in (as_of, later):
                 known_facts = history.facts_until(asked_on)
                 if not any(fact.object in stretch.objects for fact in known_facts):
                     yield self._state(history, stretch, None, as_of, asked_on, "abstain")

@@ -1,4 +1,4 @@
-"""The histories that are asked about: their terms, the days on which all is certain, their names."""
+"""The histories that are asked about: terms, days on which all is certain, names."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -25,7 +25,7 @@ from factdrift.reasoning.as_of.corpus import STATED, NewsStatements, PageStateme
 from factdrift.reasoning.as_of.rows import CertainStretch, StatedFact
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.selection import first_rows
-from factdrift.reasoning.states import EARLY, PAIR, build_knowledge, certain_stretches
+from factdrift.reasoning.states import EARLY, INTERIM, PAIR, build_knowledge, certain_stretches
 
 Pair = tuple[str, str]
 """Item id of the subject and property id of the relation."""
@@ -194,6 +194,27 @@ class History:
         stretch = self.stretches[place]
         days_between = (day - stretch.last).days - 1
         return stretch if 0 <= days_between <= most_days else None
+
+    def successor(self, stretch: CertainStretch) -> CertainStretch | None:
+        """The stretch of one other object that follows the end of what holds in a stretch."""
+        last_day = self.last_day_of(stretch)
+        place = bisect_right(self._firsts, last_day)
+        if place == len(self.stretches):
+            return None
+        following = self.stretches[place]
+        is_soon = (following.first - last_day).days - 1 <= INTERIM
+        is_other = len(following.objects) == 1 and following.objects[0] not in stretch.objects
+        return following if is_soon and is_other else None
+
+    def last_day_of(self, stretch: CertainStretch) -> date:
+        """The last day of the stretches in a row with the same objects and terms."""
+        place = self._firsts.index(stretch.first)
+        while place + 1 < len(self.stretches):
+            following = self.stretches[place + 1]
+            if (following.objects, following.statements) != (stretch.objects, stretch.statements):
+                break
+            place += 1
+        return self.stretches[place].last
 
     def began_alone(self, object_id: str, first_day: date, last_day: date) -> bool:
         """Whether an object surely began within a window of days, and surely no other one did."""

@@ -131,7 +131,7 @@ class QuestionWriter:
         is_stated = bool(judgments.ids("proves") or judgments.ids("supports"))
         if draft.kind == "abstain":
             return "stated_after_all" if is_stated or judgments.ids("unjudged") else None
-        if draft.kind in ("change", "two-hops") and not judgments.ids("proves"):
+        if draft.kind == "change" and not judgments.ids("proves"):
             return "not_yet_stated"
         return None if is_stated else "not_yet_stated"
 
@@ -155,10 +155,11 @@ def drawn_by_kind(drafts: Iterable[Draft], seed: int) -> dict[QuestionKind, list
     by_kind: dict[QuestionKind, list[tuple[int, Draft]]] = defaultdict(list)
     seen_texts: set[tuple[object, ...]] = set()
     for draft in drafts:
-        text_key = (draft.question, draft.as_of, draft.asked_on)
+        # The same question, asked a little later, is no other one.
+        text_key = (draft.kind, draft.question, draft.as_of)
         if text_key not in seen_texts:
             seen_texts.add(text_key)
-            order = seeded_hash(seed, "as-of", draft.kind, draft.history.key, *text_key)
+            order = seeded_hash(seed, "as-of", draft.history.key, *text_key)
             by_kind[draft.kind].append((order, draft))
     drawn: dict[QuestionKind, list[Draft]] = {}
     for kind, ordered_drafts in by_kind.items():

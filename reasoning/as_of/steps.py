@@ -43,6 +43,8 @@ _SPARE_DRAFTS = 4
 _MOST_DOCUMENTS = 2000
 """Documents that name a subject beyond which nobody asks what is said of it nowhere: all of them
 are read for the answer."""
+_ANSWERED_PER_SILENT = 5
+"""Questions with an answer for each one without: one kind in six at most."""
 _SHORTEST_WORD = 3
 """Letters of a word that is looked for: shorter ones are initials."""
 
@@ -157,6 +159,10 @@ def _written(
             else:
                 dropped.append(row)
     available = {kind: len(questions) for kind, questions in written.items()}
+    if "abstain" in available:
+        # There is always more that nobody says; too much of it would reward whoever says nothing.
+        others = sum(available.values()) - available["abstain"]
+        available["abstain"] = min(available["abstain"], others // _ANSWERED_PER_SILENT)
     questions: list[AsOfQuestion] = []
     for kind, share in shares(available, count).items():
         questions += written[kind][:share]

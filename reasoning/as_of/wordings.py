@@ -125,9 +125,10 @@ class Words(NamedTuple):
         return _filled(self._drawn(frames), ask=self._ask(), **{place: time})
 
     def _ask(self) -> str:
-        template = self.relation.phrases.ask
-        if self.choice // 2 % 2:
-            template = self._with_cue(self.relation.news.ask) or template
+        # The passage's word is the one that people use: a chancellor, seldom a head of government.
+        template = (
+            self.cue and self._with_cue(self.relation.news.ask)
+        ) or self.relation.phrases.ask
         assert template is not None, "relations without it are not asked about"
         return phrase(template, self.subject_name)
 
