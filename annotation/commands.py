@@ -13,6 +13,7 @@ from factdrift.annotation.order import (
     BatchOrder,
     BatchPlace,
     ImportOrder,
+    PeopleOrder,
     ServingOrder,
 )
 from factdrift.builders.core.errors import UserError
@@ -210,6 +211,17 @@ def rehearse(
     echo(f"{answer_batch(batch, results)} submissions in {results}")
 
 
+def people(*, order: PeopleOrder) -> None:
+    """List who takes part, exclude or readmit somebody, or erase all that somebody did.
+
+    Exclude sets work aside, erase removes it with every line that names the person.
+    """
+    from factdrift.annotation.erasure import change_people
+
+    for people_line in change_people(order):
+        echo(people_line)
+
+
 ALL: tuple[Callable[..., None], ...] = (
     with_inputs(_flatten_options(hits), "news", "pages"),
     _flatten_options(judgments),
@@ -217,4 +229,5 @@ ALL: tuple[Callable[..., None], ...] = (
     _flatten_options(bands),
     layouts,
     rehearse,
+    _flatten_options(people),
 )

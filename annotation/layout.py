@@ -151,8 +151,14 @@ class Qualifications(Strict):
     approval_percent: int | None = Field(default=95, ge=0, le=100)
     approved_hits: int | None = Field(default=500, ge=0)
     countries: tuple[Annotated[str, Field(pattern="^[A-Z]{2}$")], ...] = ()
+    first_languages: tuple[str, ...] = ("English",)
+    """One of which a worker has to have learned first; empty: any."""
+    education: str | None = None
+    """The lowest degree that a worker needs, in the words of the platform."""
     expert: bool = False
+    """Only people whom you name may take part."""
     adult: bool = False
+    """What is shown may upset; workers are told so before, and are of age."""
 
 
 # What an attention item is: one whose answer is known, one that says what to answer, one that
@@ -173,15 +179,15 @@ class Rejection(Strict):
 
     It is rejected for `failures` failed attention items of the kinds in `checks`, or for
     `long_failures` where a HIT is paid for `long_minutes` or more. With `experts` it is also
-    rejected if an expert rejects the worker's batch. One failed item sets the answers of a
-    submission aside in any case.
+    rejected if experts reject the worker's batch; without, such work is set aside and paid. One
+    failed item sets the answers of a submission aside in any case.
     """
 
     checks: tuple[CheckKind, ...] = ("known", "instruction", "nonsense")
     failures: int = Field(default=1, ge=1)
     long_failures: int = Field(default=1, ge=1)
     long_minutes: Decimal = Field(default=Decimal(5), gt=0)
-    experts: bool = True
+    experts: bool = False
 
     def failures_to_reject(self, pay: Pay) -> int:
         """The number of failed attention items that rejects a HIT with this pay."""
@@ -193,7 +199,9 @@ class Rule(Strict):
 
     `majority` and `unanimous` compare the answer `of`, or all answers that are compared where no
     `of` is given. `any` takes every judgment that counts as it is. Under `sampled` an expert
-    checks `sampled` items of each worker's batch, which is accepted or rejected as a whole.
+    checks a sample of each worker's batch, which is accepted or rejected as a whole: it is
+    rejected where more than `errors` of the sample are wrong by the word of two experts. The paper
+    of TimeQA takes two items of a batch, both of which have to be right: `{sample: 2, errors: 0}`.
     `accept` lists the values of `of` that accept a row; any other agreed value rejects it. Where
     `accept` is empty, `reject` lists the values that reject it. A row that workers call broken
     (see `Layout`) is never accepted.
@@ -203,9 +211,29 @@ class Rule(Strict):
     of: FieldName | None = None
     accept: tuple[str, ...] = ()
     reject: tuple[str, ...] = ()
+    sample: int | float | None = Field(default=None, gt=0)
+    """For `sampled`: how many of a worker's judgments are checked, or a share of them below 1."""
     sampled: int = Field(default=2, ge=1)
+    """The same as a number, which holds where no `sample` is given; with `max_error` the fewest."""
     max_error: float | None = Field(default=None, gt=0, lt=1)
-    """For `sampled`: the share of wrong judgments that an expert's checks have to rule out."""
+    """The share of wrong judgments in a whole batch that the checks of it have to rule out."""
+    errors: int = Field(default=0, ge=0, le=1000)
+    """Wrong judgments that a sample may hold; with `max_error` that of a whole batch, of which a
+    worker's sample has its share."""
+
+    @model_validator(mode="after")
+    def _check_plan(self) -> "Rule":
+        """Refuse a plan that contradicts itself, or that nobody could fail."""
+        if self.sample is not None and self.max_error is not None:
+            raise mistakes([(("sample",), "give `sample` or `max_error`, not both")])
+        if self.sample is not None and self.sample > 1 and self.sample != int(self.sample):
+            mistake_text = "a number of judgments, such as 2, or a share of them, such as 0.1"
+            raise mistakes([(("sample",), mistake_text)])
+        fixed_sample = self.sampled if self.sample is None else self.sample
+        if self.max_error is None and fixed_sample >= 1 and self.errors >= fixed_sample:
+            mistake_text = f"fewer than the {fixed_sample:g} that are checked: nobody could fail"
+            raise mistakes([(("errors",), mistake_text)])
+        return self
 
 
 class Consent(Strict):

@@ -8,8 +8,8 @@ import hmac
 import json
 import os
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from sys import intern
@@ -24,7 +24,7 @@ from factdrift.annotation.batch import (
 )
 from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.layout import Layout, LayoutAnswer
-from factdrift.annotation.platforms import is_piecewise
+from factdrift.annotation.platforms import find_platform, is_piecewise
 from factdrift.annotation.submission import Json, Refused, Submission
 from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.errors import UserError
@@ -34,6 +34,8 @@ from factdrift.builders.rows import Judgment
 
 # Flag of a worker's further submission for a HIT.
 DUPLICATE = "duplicate_worker"
+# Flag of the work of a person whom the register excludes.
+EXCLUDED = "excluded"
 SALT = ".salt"
 VARIABLE = "FACTDRIFT_SALT"
 # Bytes.
@@ -177,6 +179,7 @@ def match_submission(
             "unknown HIT", f"{submission.hit[:40]!r} is not in {display_path(hit_batch.folder)}"
         )
     worker_hash = hash_id(salt, "worker", platform_name, submission.worker.strip())
+    reading_seconds = submission.reading_seconds
     answer_mistake = find_answer_mistake(
         submission, hit, hit_batch.layout_as_sent, piecewise=is_piecewise(platform_name)
     )
@@ -205,6 +208,7 @@ def match_submission(
             seconds=_item_seconds(submission, item.id, len(answered_items)),
             flags=(),
             counted=True,
+            reading=None if reading_seconds is None else round(reading_seconds, 1),
         )
         for item in answered_items
     ]
@@ -317,8 +321,31 @@ def check_salt(salt: bytes, judgments_folder: Path) -> None:
 
 
 def hash_id(salt: bytes, id_kind: str, platform_name: str, platform_id: str) -> str:
-    """16 hex digits for an id of a platform; empty for none."""
+    """16 hex digits for an id of a platform; empty for none.
+
+    Worker ids that are one person's by the platform's rule (see `Platform.person_id`) have one
+    hash.
+    """
     if not platform_id:
         return ""
+    if id_kind == "worker":
+        platform_id = find_platform(platform_name).person_id(platform_id)
+    return exact_hash(salt, id_kind, platform_name, platform_id)
+
+
+def exact_hash(salt: bytes, id_kind: str, platform_name: str, platform_id: str) -> str:
+    """The hash of an id as it is spelled, as all judgments of versions before the register have."""
     text = "\t".join((id_kind, platform_name, platform_id))
     return hmac.new(salt, text.encode(), hashlib.sha256).hexdigest()[:16]
+
+
+def with_worker(judgments: Sequence[Judgment], worker_hash: str) -> list[Judgment]:
+    """The judgments of one submission as those of another hash of its worker."""
+    return [
+        replace(
+            judgment,
+            id=row_id(judgment.batch, judgment.hit, judgment.item, worker_hash),
+            worker=worker_hash,
+        )
+        for judgment in judgments
+    ]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from typer import Argument, Option
 
@@ -148,13 +148,36 @@ class ImportOrder:
         None
     )
     participants: Annotated[
-        Path | None, Option(help="Prolific's export of the participants of a study.")
+        Path | None,
+        Option(help="Prolific's export of the participants of a study, or a folder of such."),
     ] = None
     feedback: Annotated[
         Path | None, Option(help="Folder for what approves or rejects the work.")
     ] = None
     hits: Annotated[Path, Option(help="Where the batches are.")] = Path("hits")
     out: Annotated[Path, Option(help="Where judgments go.")] = Path("judgments")
+
+
+PeopleAction = Literal["list", "exclude", "erase", "readmit"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeopleOrder:
+    """What is to be done to whom, and where the files are.
+
+    `worker` is an id with the `platform` that it is of, or a hash as reports show it.
+    """
+
+    action: Annotated[PeopleAction, Argument(help="What to do.")] = "list"
+    worker: Annotated[
+        str | None, Argument(help="A worker's id, with --platform; or the hash in a report.")
+    ] = None
+    platform: Annotated[str | None, Option(help="The platform that the id is of.")] = None
+    why: Annotated[str, Option(help="The reason, for the register.")] = ""
+    hits: Annotated[Path, Option(help="Where the batches are.")] = Path("hits")
+    out: Annotated[Path, Option(help="Where judgments are.")] = Path("judgments")
+    results: Annotated[Path, Option(help="Where the receiver's journals are.")] = Path("results")
+    releases: Annotated[Path, Option(help="Where releases are.")] = Path("releases")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,8 @@ refused are counted, and `refused.jsonl` of the run lists them with file, line a
 """
 
 import json
-import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -20,33 +19,50 @@ import pyarrow as pa
 from factdrift.annotation.batch import Item
 from factdrift.annotation.matching import (
     DUPLICATE,
+    EXCLUDED,
     Batches,
     check_salt,
+    exact_hash,
+    hash_id,
     is_repeat,
     match_submission,
     read_salt,
+    with_worker,
 )
 from factdrift.annotation.order import ImportOrder
+from factdrift.annotation.people import PersonEvent, Register, consent_sha256, today
 from factdrift.annotation.platforms import (
     ALL_PLATFORMS,
     detect_platform,
     find_platform,
     is_piecewise,
 )
-from factdrift.annotation.platforms.base import Platform, Verdict, WhyExcluded
+from factdrift.annotation.platforms.base import (
+    Exclusion,
+    ParticipantCheck,
+    Platform,
+    Verdict,
+    status_reason,
+)
 from factdrift.annotation.platforms.static import named_batch
 from factdrift.annotation.quality import settle_rows
 from factdrift.annotation.quality.expert import (
     WorkerBatch,
     add_experts,
     read_expert_verdicts,
-    read_experts,
     rejection_reason,
     worker_batches,
     write_checks,
 )
-from factdrift.annotation.quality.report import make_report, render_report, report_json
+from factdrift.annotation.quality.payment import rejection_rule
+from factdrift.annotation.quality.report import (
+    all_set_aside,
+    make_report,
+    render_report,
+    report_json,
+)
 from factdrift.annotation.quality.rules import ACCEPTED_BATCH, EXPERT
+from factdrift.annotation.sources import SAVED_FILE, note_gold, note_sources
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -58,6 +74,7 @@ from factdrift.builders.rows import Gold, Judgment
 
 JUDGMENTS, GOLD, REFUSED = "judgments.parquet", "gold.parquet", "refused.jsonl"
 PAGE = "report.html"
+ERASED_PERSON = "somebody who was erased"
 SubmissionKey = tuple[str, str, str, str]
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 # Refused entries that the report of a run shows; all of them are in `refused.jsonl`.
@@ -68,9 +85,6 @@ _PAID_ONCE = (
     "You handed in this HIT before. A HIT is paid once to a worker, and it is the first submission "
     "that counts"
 )
-# The name of a file that a page saves, `0123456789abcdef-fedcba9876543210-Ann.json`: batch, HIT
-# and the worker's id, which no output may hold. `results-Ann.json` is not such a name.
-_SAVED_FILE = re.compile(r"([0-9a-f]{16}-[0-9a-f]{16}-).*(\.[a-z]+)$", re.DOTALL)
 
 
 @dataclass
@@ -144,24 +158,44 @@ def import_results(
     with disk_errors(judgments_folder), locked(judgments_folder):
         hash_salt = read_salt(hits_folder)
         check_salt(hash_salt, judgments_folder)
+        register = Register.read(judgments_folder)
         if order.experts:
-            add_experts(judgments_folder, order.experts, hash_salt, ALL_PLATFORMS.names())
-        judgment_tables = {} if results_names else _load_tables(judgments_folder)
+            expert_events = add_experts(order.experts, hash_salt, ALL_PLATFORMS.names())
+            register.add(judgments_folder, expert_events)
+        judgment_tables = {} if results_names else load_tables(judgments_folder)
         sources = [
             (results_path, _platform_of(results_path, order.platform, batches, say))
             for results_path in results_files
         ]
-        excluded_by = _participant_checks(sources, order.participants)
+        checks = _participant_checks(sources, order.participants, batches)
         report = ImportReport(files=len(results_files))
         import_run = _ImportRun(
-            batches, hash_salt, judgments_folder, judgment_tables, report, excluded_by
+            batches, hash_salt, judgments_folder, judgment_tables, report, checks, register
         )
         if sources:
             import_run.read(sources, say)
+            note_sources(judgments_folder, "results", results_files)
+        if order.participants is not None:
+            note_sources(judgments_folder, "participants", [order.participants])
         import_run.settle()
         import_run.add_remarks(sources)
         if order.feedback is not None:
             import_run.give_feedback(sources, order.feedback)
+            note_sources(judgments_folder, "feedback", [order.feedback])
+    return report
+
+
+def settle_anew(
+    batches: Batches,
+    judgments_folder: Path,
+    judgment_tables: dict[str, "JudgmentTable"],
+    register: Register,
+) -> ImportReport:
+    """Settle all judgments once more, after the register changed; the folder's lock is held."""
+    report = ImportReport()
+    import_run = _ImportRun(batches, b"", judgments_folder, judgment_tables, report, {}, register)
+    import_run.settle()
+    import_run.add_remarks([])
     return report
 
 
@@ -170,18 +204,26 @@ def _has_results_suffix(name: str) -> bool:
 
 
 def _participant_checks(
-    sources: Sequence[tuple[Path, Platform]], participants_path: Path | None
-) -> dict[str, WhyExcluded]:
+    sources: Sequence[tuple[Path, Platform]], participants_path: Path | None, batches: Batches
+) -> dict[str, ParticipantCheck]:
     """For each platform of the sources that lists participants, the check against that list."""
     if participants_path is None:
         return {}
     platform_by_name = {
         platform.name: platform for _, platform in sources if platform.lists_participants
     }
-    return {
-        platform_name: platform.excluded_by(participants_path)
-        for platform_name, platform in platform_by_name.items()
-    }
+    checks: dict[str, ParticipantCheck] = {}
+    for platform_name, platform in platform_by_name.items():
+
+        def read_again(platform: Platform = platform) -> Iterator[Submission]:
+            for results_path, source_platform in sources:
+                if source_platform is platform:
+                    for entry in platform.read(results_path, batches.find):
+                        if isinstance(entry, Submission):
+                            yield entry
+
+        checks[platform_name] = platform.check_participants(participants_path, read_again)
+    return checks
 
 
 class JudgmentTable:
@@ -195,6 +237,7 @@ class JudgmentTable:
         self.by_id = {
             judgment.id: judgment for judgment in _read_judgments(layout_folder / JUDGMENTS)
         }
+        self._workers_before: set[str] | None = None
         # the assignment and the content of each worker's first submission for a HIT
         self._first: dict[SubmissionKey, tuple[str, str]] = {}
         first_judgments: dict[tuple[SubmissionKey, str], list[Judgment]] = {}
@@ -216,6 +259,16 @@ class JudgmentTable:
         submission_key = _submission_key(submission[0])
         assignment_content = submission[0].assignment, _content_hash(submission)
         first_content = self._first.setdefault(submission_key, assignment_content)
+        if first_content != assignment_content and _is_without_session(
+            submission[0], first_content, assignment_content
+        ):
+            self._first[submission_key] = max(first_content, assignment_content)
+            for judgment in submission:
+                if not self.by_id[judgment.id].assignment:
+                    self.by_id[judgment.id] = replace(
+                        self.by_id[judgment.id], assignment=judgment.assignment
+                    )
+            return "known"
         if is_piecewise(submission[0].platform) and first_content != assignment_content:
             if first_content[1] == assignment_content[1]:
                 return "known"
@@ -235,18 +288,19 @@ class JudgmentTable:
             return "known"
         return "new" if first_content == assignment_content else "further"
 
-    def settle(self, batches: Batches) -> list[Gold]:
+    def settle(self, batches: Batches, register: Register | None = None) -> list[Gold]:
         """Apply quality control to all judgments, write both tables and return the gold rows.
 
         Each batch is judged by the layout as it was sent. Where a row was sent again with other
-        choices, the newest batch decides. `UserError`: a batch of the judgments is missing.
+        choices, the newest batch decides. By the register, work of excluded people counts for
+        nothing. `UserError`: a batch of the judgments is missing.
         """
+        register = register or Register.read(self.folder.parent)
         plain_judgments = [
             _without_flags(self.by_id[judgment_id]) for judgment_id in sorted(self.by_id)
         ]
         self._require_batches(plain_judgments, batches)
         expert_verdicts = read_expert_verdicts(self.folder)
-        expert_hashes = read_experts(self.folder.parent)
         accepted_ids = {
             judgment.id for judgment in self.by_id.values() if ACCEPTED_BATCH in judgment.flags
         }
@@ -260,16 +314,17 @@ class JudgmentTable:
                 version.layout,
                 [judgment for judgment in plain_judgments if judgment.batch in version.pay],
                 version.items,
-                experts=expert_hashes,
+                experts=register.experts(),
+                excluded=register.excluded(),
                 expert_batches=version.experts,
                 verdicts=expert_verdicts,
                 accepted_ids=accepted_ids,
             )
+            if version.layout.rule.by == "sampled":
+                self.checked += worker_batches(version.layout, version_judgments, expert_verdicts)
             settled_judgments += version_judgments
             gold_by_row.update((gold_row.row, gold_row) for gold_row in gold_rows)
             item_by_id |= version.items
-            if version.layout.rule.by == "sampled":
-                self.checked += worker_batches(version.layout, version_judgments, expert_verdicts)
         settled_judgments.sort(key=lambda judgment: judgment.id)
         self.by_id = {judgment.id: judgment for judgment in settled_judgments}
         rows_of_experts = self._rows_of_experts(settled_judgments)
@@ -279,6 +334,7 @@ class JudgmentTable:
             self.gold.append(replace(gold_by_row[gold_row_id], expert_saw=expert_saw))
         _write_table(self.folder / JUDGMENTS, Judgment, settled_judgments)
         _write_table(self.folder / GOLD, Gold, self.gold)
+        note_gold(self.folder, settled_judgments)
         if any(version.layout.rule.by == "sampled" for version in layout_versions):
             write_checks(self.folder, self.checked, item_by_id, expert_verdicts)
         return self.gold
@@ -291,7 +347,7 @@ class JudgmentTable:
                 expert_rows.add(judgment.row)
         for worker_batch in self.checked:
             for judgment, verdict in worker_batch.sampled.items():
-                if verdict is not None:
+                if verdict is not None or judgment.id in worker_batch.doubted:
                     expert_rows.add(judgment.row)
         return expert_rows
 
@@ -324,12 +380,41 @@ class JudgmentTable:
         return self.days
 
     def remove(self, submission: list[Judgment]) -> int:
-        """Take the judgments of a submission out; returns how many were there."""
-        removed_count = 0
+        """Take the judgments of a submission out; returns how many were there.
+
+        What the worker handed in under another assignment stays.
+        """
+        removed_judgments = []
         for judgment in submission:
             for judgment_id in (judgment.id, _repeat_id(judgment)):
-                removed_count += self.by_id.pop(judgment_id, None) is not None
-        return removed_count
+                there = self.by_id.get(judgment_id)
+                if there and (there.assignment == judgment.assignment or not there.assignment):
+                    removed_judgments.append(self.by_id.pop(judgment_id))
+        if removed_judgments:
+            self._first.pop(_submission_key(submission[0]), None)
+        return len(removed_judgments)
+
+    def remove_worker(self, worker_hash: str) -> list[Judgment]:
+        """Take all judgments of a worker out, and return them."""
+        removed_judgments = [
+            judgment for judgment in self.by_id.values() if judgment.worker == worker_hash
+        ]
+        for judgment in removed_judgments:
+            del self.by_id[judgment.id]
+        return removed_judgments
+
+    def has(self, submission: list[Judgment]) -> bool:
+        """Whether an earlier run took the judgments of a submission."""
+        return all(
+            judgment.id in self.by_id or _repeat_id(judgment) in self.by_id
+            for judgment in submission
+        )
+
+    def has_worker(self, worker_hash: str) -> bool:
+        """Whether judgments of an earlier run are of this worker."""
+        if self._workers_before is None:
+            self._workers_before = {judgment.worker for judgment in self.by_id.values()}
+        return worker_hash in self._workers_before
 
     def verdict(self, submission: list[Judgment], batches: Batches) -> Verdict | None:
         """Return the verdict on a submission, or None if an expert has not checked it yet."""
@@ -343,15 +428,15 @@ class JudgmentTable:
             settled_judgments, self.by_id
         ):
             return Verdict(_PAID_ONCE)
-        platform = find_platform(submission[0].platform)
-        rule = layout.rejects.get(platform.name, platform.rejection)
+        rule = rejection_rule(layout, submission[0].platform)
         why_rejected = rejection_reason(
             layout, settled_judgments, version.items, self.checked, rule
         )
         if why_rejected is None:
             return None
-        earns_bonus = not why_rejected and all(judgment.counted for judgment in settled_judgments)
-        return Verdict(why_rejected, layout.pay.bonus if earns_bonus else Decimal(0))
+        is_counted = all(judgment.counted for judgment in settled_judgments)
+        earns_bonus = not why_rejected and is_counted
+        return Verdict(why_rejected, layout.pay.bonus if earns_bonus else Decimal(0), is_counted)
 
     def report(self, batches: Batches, refused_path: Path) -> Path:
         """Write `report.html` and `report.json` of what `settle` decided; returns the page's path.
@@ -390,15 +475,21 @@ class JudgmentTable:
 
 @dataclass
 class _ImportRun:
-    """One call of `import_results`. `excluded_by` checks participants, by the platform's name."""
+    """One call of `import_results`. `checks` check participants, by the platform's name.
+
+    `events` are what the register learns from the results: consents, and platforms' statuses.
+    """
 
     batches: Batches
     salt: bytes
     out: Path
     tables: dict[str, JudgmentTable]
     done: ImportReport
-    excluded_by: Mapping[str, WhyExcluded]
+    checks: Mapping[str, ParticipantCheck]
+    register: Register
     taken_out: int = 0
+    consents_to_other_texts: int = 0
+    events: list[PersonEvent] = field(default_factory=list)
 
     def read(self, sources: Sequence[tuple[Path, Platform]], say: Callable[[str], None]) -> None:
         """Take every file; write refused entries down as they come."""
@@ -418,67 +509,136 @@ class _ImportRun:
                     self._refuse(
                         Refused(display_path(results_path), 0, "no submissions in it"), refused_file
                     )
+        self.register.add(self.out, self.events)
 
     def _take(self, submission: Submission, platform: Platform) -> Refused | None:
         """Add a submission to the judgments of its layout, or return why it is refused.
 
-        A submission that the platform's list of participants excludes is refused, and judgments
-        that an earlier run took from it are removed.
+        Work that the register or the platform sets aside is refused, and judgments that an earlier
+        run took from it are removed.
         """
-        judgments = match_submission(submission, self.batches, platform.name, self.salt)
+        where, line = submission.where, submission.line
+        submission, judgments = self._matched(submission, platform)
         if isinstance(judgments, Refused):
             return judgments
-        name = judgments[0].layout
-        if name not in self.tables:
-            self.tables[name] = JudgmentTable(self.out / name)
-        table = self.tables[name]
-        if exclusion := self._exclusion(submission, platform):
+        worker_hash = judgments[0].worker
+        if self.register.is_erased(worker_hash):
+            return Refused(where, line, ERASED_PERSON)
+        table = self.tables[judgments[0].layout]
+        self._note_events(submission, judgments[0], platform)
+        exclusion = self._exclusion(submission, judgments[0], platform)
+        if exclusion and exclusion.takes_out:
             self.taken_out += table.remove(judgments)
-            return exclusion
+        if exclusion and (exclusion.takes_out or not table.has(judgments)):
+            return Refused(where, line, exclusion.reason, worker=worker_hash)
         submission_outcome = table.add(judgments)
         if submission.received:
             table.note_day(submission.received)
         setattr(self.done, submission_outcome, getattr(self.done, submission_outcome) + 1)
         return None
 
-    def _exclusion(self, submission: Submission, platform: Platform) -> Refused | None:
-        """Why a submission is set aside by the platform's list of participants, if it is."""
-        why_excluded = self.excluded_by.get(platform.name)
-        exclusion_reason = why_excluded(submission) if why_excluded else ""
-        return (
-            Refused(submission.where, submission.line, exclusion_reason)
-            if exclusion_reason
-            else None
-        )
+    def _matched(
+        self, submission: Submission, platform: Platform
+    ) -> tuple[Submission, list[Judgment] | Refused]:
+        """A submission with what a list adds to it, and its judgments or why there are none.
+
+        Where the judgments of an earlier version name a worker by the hash of another spelling,
+        that hash stays.
+        """
+        if platform.name in self.checks:
+            submission = self.checks[platform.name].completed(submission)
+        worker_id = submission.worker.strip()
+        judgments = match_submission(submission, self.batches, platform.name, self.salt)
+        if isinstance(judgments, Refused):
+            if judgments.reason == "not a submission":
+                return submission, judgments
+            worker_hash = hash_id(self.salt, "worker", platform.name, worker_id)
+            if self.register.is_erased(worker_hash):
+                return submission, Refused(judgments.where, judgments.line, ERASED_PERSON)
+            return submission, replace(judgments, worker=worker_hash)
+        name = judgments[0].layout
+        if name not in self.tables:
+            self.tables[name] = JudgmentTable(self.out / name)
+        if platform.person_id(worker_id) != worker_id:
+            spelled_hash = exact_hash(self.salt, "worker", platform.name, worker_id)
+            if self.tables[name].has_worker(spelled_hash) or self.register.has(spelled_hash):
+                judgments = with_worker(judgments, spelled_hash)
+        return submission, judgments
+
+    def _note_events(self, submission: Submission, judgment: Judgment, platform: Platform) -> None:
+        """Note the consent that a submission says, and what the platform says of it."""
+        if submission.consent is not None:
+            consent = submission.consent
+            self.events.append(
+                PersonEvent(
+                    judgment.worker, "consented", platform.name, text=consent.text, day=consent.day
+                )
+            )
+            found = self.batches.get(submission.batch)
+            layout_consent = found.layout_as_sent.consent if found else None
+            if layout_consent is None or consent_sha256(layout_consent) != consent.text:
+                self.consents_to_other_texts += 1
+        known_status = self.register.status(judgment.worker, judgment.assignment)
+        status_word = self._status(submission, judgment, platform)
+        if status_word != known_status and (status_reason(status_word) or known_status):
+            self.events.append(
+                PersonEvent(
+                    judgment.worker,
+                    "status",
+                    platform.name,
+                    why=status_word,
+                    day=today(),
+                    assignment=judgment.assignment,
+                )
+            )
+
+    def _exclusion(
+        self, submission: Submission, judgment: Judgment, platform: Platform
+    ) -> Exclusion | None:
+        """Why a submission is set aside by the platform, now or by what it said before."""
+        if platform.name in self.checks:
+            exclusion = self.checks[platform.name].exclusion(submission)
+            if exclusion:
+                return exclusion
+        reason = status_reason(self._status(submission, judgment, platform))
+        return Exclusion(reason) if reason else None
+
+    def _status(self, submission: Submission, judgment: Judgment, platform: Platform) -> str:
+        """The platform's word on a submission: in these results, in its list, or before."""
+        listed_status = ""
+        if platform.name in self.checks:
+            listed_status = self.checks[platform.name].status(submission)
+        known_status = self.register.status(judgment.worker, judgment.assignment)
+        return submission.status.strip() or listed_status.strip() or known_status
 
     def _refuse(self, refusal: Refused, refused_file: TextIO) -> None:
         self.done.refused[refusal.reason] += 1
         if len(self.done.examples) < _EXAMPLES:
             self.done.examples.append(refusal)
         refusal_value = {
-            "file": _SAVED_FILE.sub(r"\1…\2", refusal.where),
+            "file": SAVED_FILE.sub(r"\1…\2", refusal.where),
             "line": refusal.line,
             "reason": refusal.reason,
             "detail": refusal.detail,
+            **({"worker": refusal.worker} if refusal.worker else {}),
         }
         refused_file.write(json.dumps(refusal_value, sort_keys=True) + "\n")
 
     def settle(self) -> None:
         """Apply quality control to every layout, and write its tables and its report."""
         for name, table in sorted(self.tables.items()):
-            gold_rows = table.settle(self.batches)
+            gold_rows = table.settle(self.batches, self.register)
             self.done.decisions[name] = Counter(gold_row.decision for gold_row in gold_rows)
             self.done.judgments[name] = len(table.by_id)
+            if set_aside_text := all_set_aside(table.by_id.values()):
+                self.done.remarks.append(f"{name}: {set_aside_text}")
             page_path = table.report(self.batches, self.out / REFUSED)
             self.done.written.append(display_path(page_path))
 
     def add_remarks(self, sources: Sequence[tuple[Path, Platform]]) -> None:
         """Say which platforms' participants were not checked, and which judgments were removed."""
         for platform_name in sorted({platform.name for _, platform in sources}):
-            if (
-                find_platform(platform_name).lists_participants
-                and platform_name not in self.excluded_by
-            ):
+            if find_platform(platform_name).lists_participants and platform_name not in self.checks:
                 remark_text = "nobody's id was checked; give its export with --participants"
                 self.done.remarks.append(f"{platform_name}: {remark_text}")
         if self.taken_out:
@@ -486,6 +646,19 @@ class _ImportRun:
                 f"{self.taken_out:,} earlier judgments of such participants were taken out"
             )
             self.done.remarks.append(remark_text)
+        for name, table in sorted(self.tables.items()):
+            aside = [judgment for judgment in table.by_id.values() if EXCLUDED in judgment.flags]
+            if aside:
+                excluded_people = len({judgment.worker for judgment in aside})
+                self.done.remarks.append(
+                    f"{name}: {len(aside):,} judgments of {excluded_people:,} excluded "
+                    f"{'person' if excluded_people == 1 else 'people'} are set aside"
+                )
+        if self.consents_to_other_texts:
+            self.done.remarks.append(
+                f"{self.consents_to_other_texts:,} submissions name a consent text that is not "
+                "their batch's"
+            )
 
     def give_feedback(
         self, sources: Sequence[tuple[Path, Platform]], feedback_folder: Path
@@ -524,8 +697,12 @@ class _ImportRun:
 
         Returns None if it was refused or set aside, or is not checked yet.
         """
-        judgments = match_submission(submission, self.batches, platform.name, self.salt)
-        if isinstance(judgments, Refused) or self._exclusion(submission, platform):
+        submission, judgments = self._matched(submission, platform)
+        if isinstance(judgments, Refused):
+            return None
+        if self.register.is_erased(judgments[0].worker):
+            return None
+        if self._exclusion(submission, judgments[0], platform):
             return None
         return self.tables[judgments[0].layout].verdict(judgments, self.batches)
 
@@ -545,7 +722,8 @@ def _write_table(table_path: Path, row_type: type[Any], table_rows: Sequence[Any
             table_writer.append(table_row)
 
 
-def _load_tables(judgments_folder: Path) -> dict[str, JudgmentTable]:
+def load_tables(judgments_folder: Path) -> dict[str, JudgmentTable]:
+    """The judgments of every layout; `UserError` where there are none."""
     table_paths = sorted(judgments_folder.glob(f"*/{JUDGMENTS}"))
     if not table_paths:
         raise UserError(
@@ -603,6 +781,14 @@ def _content_hash(judgments: Sequence[Judgment]) -> str:
 
 def _content_line(judgment: Judgment) -> str:
     return f"{judgment.item}\t{judgment.answers}"
+
+
+def _is_without_session(
+    judgment: Judgment, first_content: tuple[str, str], content: tuple[str, str]
+) -> bool:
+    """Whether two submissions are one, of which a page or a list did not know the session."""
+    is_listed = find_platform(judgment.platform).lists_participants
+    return is_listed and first_content[1] == content[1] and "" in (first_content[0], content[0])
 
 
 def _is_other_assignment(judgments: Sequence[Judgment], by_id: Mapping[str, Judgment]) -> bool:

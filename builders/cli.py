@@ -631,11 +631,19 @@ def export(
     ids: Annotated[
         IdForm, Option(help="streamingqa: original (eval-0, eval-1, …) or the ids of the rows.")
     ] = "original",
+    config: Annotated[
+        str | None,
+        Option(help="as-of: text, or statements, sentences made from facts.", show_default="text"),
+    ] = None,
+    sessions: Annotated[
+        int | None,
+        Option(min=2, help="longmemeval: sessions of a question.", show_default="40"),
+    ] = None,
 ) -> None:
     """Write a release as the files of an original dataset, for the code that reads these."""
     from factdrift.scoring.export import export_release
 
-    export_release(folder, name, to, say, passages, ids)
+    export_release(folder, name, to, say, passages, ids, config, sessions)
 
 
 @command()

@@ -26,6 +26,7 @@ from factdrift.api import DatasetRelease, ReleaseConfig, open_release
 from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.generate.protocol import Result
+from factdrift.builders.release.card import reason_text
 from factdrift.builders.rows import Article, Candidate, Draw, Question
 from factdrift.filters.base import Filter, FilterContext, QuestionItem
 
@@ -66,16 +67,22 @@ def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
 
 
 def _unexplained_reasons(card_text: str) -> list[str]:
-    """Return the drop reasons whose last cell in the card's table is empty.
+    """Return the drop reasons of which the card's table has only the name in words.
 
-    >>> _unexplained_reasons("| screen | no_page | 3 |  |\\n| screen | in_doubt | 1 | It ends. |")
+    >>> _unexplained_reasons("| screen | no_page | 3 | no page |\\n| screen | old | 1 | It ends. |")
     ['no_page']
     """
     cells = [line.split("|")[1:-1] for line in card_text.splitlines() if line.startswith("| ")]
     drop_cells = [
         row for row in cells if len(row) == 4 and row[2].strip().replace(",", "").isdigit()
     ]
-    return [row[1].strip(" `") for row in drop_cells if not row[3].strip()]
+    unexplained: list[str] = []
+    for _, reason_cell, _, text_cell in drop_cells:
+        # Markdown has a backslash before an underscore
+        reason = reason_cell.replace("\\", "").strip(" `")
+        if text_cell.strip() == reason_text(reason, {}):
+            unexplained.append(reason)
+    return unexplained
 
 
 def _differing_paths(first_sums: Mapping[str, str], second_sums: Mapping[str, str]) -> list[str]:

@@ -10,7 +10,7 @@ import typer
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import echo, say
-from factdrift.scoring.option_values import Baseline
+from factdrift.scoring.option_values import Baseline, MemoryName
 
 
 def score(
@@ -99,7 +99,8 @@ def search(
     by: Annotated[
         Baseline,
         typer.Option(
-            help="bm25; day: none after a query's day; newest: ten of these by day; embedding."
+            help="bm25; day: none after a query's day; newest: ten of these by day; guess: the "
+            "newest of these with all words with capitals; embedding."
         ),
     ] = "bm25",
     model: Annotated[
@@ -110,6 +111,22 @@ def search(
     from factdrift.scoring.search_baselines import search_passages
 
     say(f"{search_passages(folder, out, by, model):,} results in {out}")
+
+
+def memory(
+    name: Annotated[
+        MemoryName,
+        typer.Argument(
+            help="last, validity: told the facts; prose: reads; guess: a rule that knows nothing."
+        ),
+    ],
+    stream: Annotated[Path, typer.Argument(help="A folder of export --format stream.")],
+    out: Annotated[Path, typer.Argument(help="A .jsonl or .parquet file of its answers.")],
+) -> None:
+    """Send a stream through a simple memory: what a memory of yours is compared with."""
+    from factdrift.scoring.memories import answer_stream
+
+    say(f"{answer_stream(name, stream, out):,} answers in {out}")
 
 
 def results(
@@ -305,5 +322,5 @@ def run_model(
 
 
 ALL: tuple[Callable[..., None], ...] = (
-    *(run_model, score, results, baselines, search, report, fuar),
+    *(run_model, score, results, baselines, search, memory, report, fuar),
 )

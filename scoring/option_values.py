@@ -5,5 +5,8 @@
 
 from typing import Literal
 
-Baseline = Literal["bm25", "day", "newest", "embedding"]
+Baseline = Literal["bm25", "day", "newest", "guess", "embedding"]
 """How `factdrift search` ranks passages."""
+
+MemoryName = Literal["last", "validity", "prose", "guess"]
+"""The memories that `factdrift memory` runs."""

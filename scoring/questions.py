@@ -44,6 +44,8 @@ _MEMORY = "800MB"
 # Quarters before and after the cut-off that are told apart: five years, beyond which groups become
 # small.
 _FAR = 20
+_ASKING_DAY = "asked_on"
+"""The column that has the day on which a row is asked."""
 QUINTILES = ("1 (least known)", "2", "3", "4", "5 (best known)")
 
 
@@ -53,12 +55,14 @@ class QuestionConfig:
 
     `source`: the name of a view of its rows, whose column `_row` has their number. `strata`: name
     -> a query for the `row` and `value` of everything that its scores are split by.
+    `asks_about_days`: whether its rows have a day of asking beside the day that they ask about.
     """
 
     name: str
     source: str
     roles: ColumnRoles
     strata: Mapping[str, str]
+    asks_about_days: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,10 @@ def read_questions(
             ) from error
         (subject_count,) = single_row(db, "SELECT max(number) + 1 FROM subjects")
         question_configs_found = tuple(
-            QuestionConfig(entry.name, _source(entry), roles, _strata(db, entry, roles, cutoff_day))
+            QuestionConfig(
+                *(entry.name, _source(entry), roles, _strata(db, entry, roles, cutoff_day)),
+                asks_about_days=any(column.name == _ASKING_DAY for column in entry.columns),
+            )
             for entry, roles in chosen_configs
         )
         yield ReleaseQuestions(

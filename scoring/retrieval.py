@@ -5,7 +5,7 @@ are those of trec_eval, by pytrec_eval, as `beir` and `mteb` take them.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ MEASURES = {
     "recip_rank": "MRR",
 }
 """The names of measures in trec_eval -> the names in our tables."""
-_STALE, _MISLED = "stale@10", "misled"
+_STALE, _MISLED, _LATER = "stale@10", "misled", "later@10"
 # Stale passages are counted among this many first results, as many as nDCG@10 looks at, the measure
 # that BEIR reports.
 _TOP = 10
@@ -52,8 +52,9 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
 
     A query without results counts as 0. `stale@10`: of the first ten results, the share that names
     what held at another time, which is judged 0; `misled`: whether such a passage stands above all
-    relevant ones. Both are means over the queries that have such passages. `UserError`: the folder
-    or the run is none, or the run has no query of it.
+    relevant ones. Both are means over the queries that have such passages. `later@10`: of the first
+    ten results, the share that was published after the query was asked; such a passage is not
+    relevant. `UserError`: the folder or the run is none, or the run has no query of it.
     """
     try:
         import pytrec_eval
@@ -61,7 +62,8 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
         hint = "pip install 'factdrift[retrieval]'"
         raise UserError("scoring of runs needs pytrec_eval", hint=hint) from None
     results_by_query = _run(run)
-    _check_passages(results_by_query, folder / CORPUS, run)
+    passage_days = _check_passages(results_by_query, folder / CORPUS, run)
+    asking_days = _asking_days(folder / QUERIES)
     split_scores = []
     for qrels_file in sorted((folder / QRELS).glob("*.tsv")):
         judged_passages = _judged(qrels_file)
@@ -80,17 +82,18 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
                 if ranked_results
             }
         )
-        for query_id, ranked_results in judged_results.items():
+        for query_id, query_results in judged_results.items():
             for measure, name in MEASURES.items():
                 marks_by_measure[name].append(measures_by_query.get(query_id, {}).get(measure, 0.0))
-            if stale_passages := {
-                name
-                for name, judged_score in judged_passages[query_id].items()
-                if judged_score == 0
-            }:
-                stale_share, first_stale = _stale_in(
-                    ranked_results, judged_passages[query_id], stale_passages
+            ranked_ids = _ranked_ids(query_results)
+            if query_id in asking_days:
+                later_count = sum(
+                    passage_days.get(passage_id, "") > asking_days[query_id]
+                    for passage_id in ranked_ids[:_TOP]
                 )
+                marks_by_measure[_LATER].append(later_count / _TOP)
+            if 0 in judged_passages[query_id].values():
+                stale_share, first_stale = _stale_in(ranked_ids, judged_passages[query_id])
                 marks_by_measure[_STALE].append(stale_share)
                 marks_by_measure[_MISLED].append(float(first_stale is not None))
                 misled_queries |= {query_id: first_stale} if first_stale else {}
@@ -108,24 +111,47 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
     return split_scores
 
 
-def _check_passages(results_by_query: Run, corpus_file: Path, run: Path) -> None:
-    """Tell how many passages of a run are not in the corpus.
+def _asking_days(queries_file: Path) -> dict[str, str]:
+    """Return the day on which each query was asked, where the queries say it."""
+    asking_days: dict[str, str] = {}
+    if not queries_file.is_file():
+        return asking_days
+    for line_number, line in numbered_lines(queries_file, LONGEST_LINE, "export it again"):
+        try:
+            query = decode_record(line)
+            query_id, metadata = text_value(query.get("_id")), query.get("metadata")
+        except BadValueError as error:
+            place = display_path(queries_file)
+            raise UserError(f"no query: {error}", where=place, line=line_number) from None
+        if query_id and isinstance(metadata, dict) and isinstance(metadata.get("asked_on"), str):
+            asking_days[query_id] = metadata["asked_on"]
+    return asking_days
+
+
+def _check_passages(results_by_query: Run, corpus_file: Path, run: Path) -> dict[str, str]:
+    """Tell how many passages of a run are not in the corpus; return the days of those that are.
 
     Such a passage is judged by nobody, and counts as one that does not answer. `UserError`: none
     of them is there, so that the run is of another corpus.
     """
+    days: dict[str, str] = {}
     if not corpus_file.is_file():
-        return
+        return days
     unknown_ids = {passage_id for results in results_by_query.values() for passage_id in results}
     passage_count = len(unknown_ids)
     for line_number, line in numbered_lines(corpus_file, LONGEST_LINE, "export it again"):
         try:
-            unknown_ids.discard(text_value(decode_record(line).get("_id")) or "")
+            passage = decode_record(line)
+            passage_id, metadata = text_value(passage.get("_id")), passage.get("metadata")
         except BadValueError as error:
             place = display_path(corpus_file)
             raise UserError(f"no passage: {error}", where=place, line=line_number) from None
+        if passage_id in unknown_ids:
+            unknown_ids.discard(passage_id)
+            if isinstance(metadata, dict) and isinstance(metadata.get("day"), str):
+                days[passage_id] = metadata["day"]
         if not unknown_ids:
-            return
+            return days
     named_ids = ", ".join(sorted(unknown_ids)[:_NAMED])
     more_ids = ", …" if len(unknown_ids) > _NAMED else ""
     text = f"{len(unknown_ids):,} of {passage_count:,} passages are not in the corpus: "
@@ -134,11 +160,12 @@ def _check_passages(results_by_query: Run, corpus_file: Path, run: Path) -> None
         hint = f"is it a run of another corpus? ids are those of {display_path(corpus_file)}"
         raise UserError(text, where=display_path(run), hint=hint)
     say(f"{display_path(run)}: {text}")
+    return days
 
 
 def retrieval_lines(split_scores: list[RetrievalScores]) -> Iterator[str]:
     """Yield the scores as lines of text, in per cent."""
-    measure_names = [*MEASURES.values(), _STALE, _MISLED]
+    measure_names = [*MEASURES.values(), _STALE, _MISLED, _LATER]
     measure_names = [
         measure_name
         for measure_name in measure_names
@@ -173,34 +200,21 @@ def _interval(query_values: list[float]) -> ConfidenceInterval:
     return interval
 
 
+def _ranked_ids(query_results: Mapping[str, float]) -> list[str]:
+    """Return the ids of results, the best first, equal ones in the order of their ids."""
+    return sorted(query_results, key=lambda passage_id: (-query_results[passage_id], passage_id))
+
+
 def _stale_in(
-    ranked_results: Mapping[str, float],
-    judged_passages: Mapping[str, int],
-    stale_passages: set[str],
+    ranked_ids: Sequence[str], judged_passages: Mapping[str, int]
 ) -> tuple[float, str | None]:
     """Return the share of stale results, and the first one if it is above all relevant ones."""
-    ranked_passages = sorted(
-        ranked_results, key=lambda passage_id: (-ranked_results[passage_id], passage_id)
-    )
-    first_relevant = next(
-        (
-            passage_place
-            for passage_place, passage_id in enumerate(ranked_passages)
-            if judged_passages.get(passage_id, 0) > 0
-        ),
-        len(ranked_passages),
-    )
-    misleading_passage = next(
-        (
-            passage_id
-            for passage_id in ranked_passages[:first_relevant]
-            if passage_id in stale_passages
-        ),
-        None,
-    )
-    return sum(
-        passage_id in stale_passages for passage_id in ranked_passages[:_TOP]
-    ) / _TOP, misleading_passage
+    stale_count = sum(judged_passages.get(passage_id) == 0 for passage_id in ranked_ids[:_TOP])
+    for passage_id in ranked_ids:
+        if passage_id in judged_passages:
+            is_stale = judged_passages[passage_id] == 0
+            return stale_count / _TOP, passage_id if is_stale else None
+    return stale_count / _TOP, None
 
 
 def _run(run_file: Path) -> Run:

@@ -29,6 +29,7 @@ from factdrift.scoring.knowledge import KnowledgeStop, find_knowledge_stop
 from factdrift.scoring.metrics import GUESSED, METRICS, VERDICTS, judge_answers, repeated_words
 from factdrift.scoring.questions import ReleaseQuestions, read_questions, single_row
 from factdrift.scoring.twins import TwinDifference, twin_rows_differences
+from factdrift.scoring.verdict_shares import VerdictShares, verdict_shares
 
 SUMMARY, ROWS = "scores.json", "rows.parquet"
 EXAMPLES = 25
@@ -129,6 +130,11 @@ class Scores:
         config_names = {mean.config for mean in self.table}
         return None if None in config_names else next(iter(config_names))
 
+    @cached_property
+    def shares(self) -> list[VerdictShares]:
+        """The shares of verdicts among all rows; scores of older versions have none."""
+        return [VerdictShares(**line) for line in self.summary.get("shares", ())]
+
     def means(self, stratum: str, metric: str, config_name: str | None) -> dict[str, Mean]:
         """Value -> mean, of all splits, in the order of the table."""
         return {
@@ -194,6 +200,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
                 "verdicts": {
                     verdict_name: verdict_counts.get(verdict_name, 0) for verdict_name in VERDICTS
                 },
+                "shares": [row._asdict() for row in verdict_shares(questions)],
                 "repeated": repeated_answer and repeated_answer._asdict(),
                 "knowledge": knowledge_stop and knowledge_stop._asdict(),
                 "examples": list(_examples(questions)),

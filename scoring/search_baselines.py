@@ -1,7 +1,9 @@
 """Baselines of retrieval over the passages of a BEIR folder: BM25 by tantivy, or embeddings.
 
-`day` leaves out what was published after the day of a query; `newest` puts the ten best of these in
-the order of their days, the newest first.
+Nothing is searched that was published after a query was asked (`asked_on`, where it says so). `day`
+leaves out what was published after the day that a query asks about; `newest` puts the ten best of
+these in the order of their days, the newest first; `guess` takes no score at all, but the newest of
+these that have all words with capitals of the query.
 """
 
 import heapq
@@ -13,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tantivy
 from numpy.typing import NDArray
 
 from factdrift.builders.core.config import display_path
@@ -22,7 +23,8 @@ from factdrift.builders.core.files import replacing
 from factdrift.builders.core.progress import progress
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.transformers_models import require_torch
-from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
+from factdrift.reasoning.as_of.dated_index import DatedIndex, DatedText, reordered_by_day
+from factdrift.reasoning.as_of.text_names import name_words
 from factdrift.scoring.export.beir import CORPUS, QUERIES
 from factdrift.scoring.option_values import Baseline
 
@@ -30,10 +32,6 @@ from factdrift.scoring.option_values import Baseline
 _DEPTH = 100
 # Results that `newest` puts in the order of their days: those that stale@10 looks at.
 _NEWEST = 10
-# bytes of the writer before it writes a segment; tantivy asks for at least 15 MB
-_HEAP = 64_000_000
-# the day of passages that have none: before every date
-_UNDATED = -1
 # texts that are encoded together, on a processor
 _BATCH = 64
 # passages whose vectors are in memory at a time: 4,096 of 384 numbers are 6 MB
@@ -52,14 +50,14 @@ def search_passages(
     """Write a run in TREC's form, `_DEPTH` results a query; return the number of its lines.
 
     `model_folder`: the folder of a sentence model, for `embedding`. `UserError`: the folder is not
-    one that `factdrift export --format beir` wrote, `day` or `newest` is asked of passages without
-    days, or there is no model in its folder. Memory holds the writer's heap and
+    one that `factdrift export --format beir` wrote, `day`, `newest` or `guess` is asked of passages
+    without days, or there is no model in its folder. Memory holds the writer's heap and
     one query; for `embedding`, the vectors of the queries, their results and a block of passages.
     """
     if (baseline == "embedding") is (model_folder is None):
         raise UserError("--by embedding and --model FOLDER go together")
-    result_count = (
-        _bm25(beir_folder, baseline)
+    results_by_query = (
+        _by_words(beir_folder, baseline)
         if model_folder is None
         else _nearest(beir_folder, SentenceEncoder(model_folder))
     )
@@ -69,7 +67,7 @@ def search_passages(
         replacing(out_file) as unfinished_file,
         unfinished_file.open("w", encoding="utf-8") as run_file,
     ):
-        for query, ranked_results in result_count:
+        for query, ranked_results in results_by_query:
             for result_rank, (passage_id, passage_score) in enumerate(ranked_results, 1):
                 run_file.write(
                     f"{query} Q0 {passage_id} {result_rank} {passage_score:.4f} {baseline}\n"
@@ -78,88 +76,58 @@ def search_passages(
     return count
 
 
-def _bm25(beir_folder: Path, baseline: Baseline) -> Ranked:
+def _by_words(beir_folder: Path, baseline: Baseline) -> Ranked:
+    """Yield the id of each query with its passages: by BM25, or for `guess` by names and day."""
     with tempfile.TemporaryDirectory() as index_folder:
-        index = _index(beir_folder, Path(index_folder), dated=baseline != "bm25")
-        searcher = index.searcher()
+        passages = _dated_texts(beir_folder, days_needed=baseline != "bm25")
+        index = DatedIndex.build(passages, Path(index_folder))
         for query in beir_records(beir_folder / QUERIES):
-            yield query["_id"], _ranked(index, searcher, query, baseline)
+            yield query["_id"], _ranked(index, query, baseline)
 
 
 def _ranked(
-    index: Any, searcher: Any, query: dict[str, Any], baseline: Baseline
+    index: DatedIndex, query: dict[str, Any], baseline: Baseline
 ) -> list[tuple[str, float]]:
     """Return the ids of the best passages for a query with their scores, the best first.
 
-    All baselines rank by BM25. Except for `bm25`, a query with a day finds only passages up to that
-    day. `newest` reorders the first `_NEWEST` passages by their day, the newest first, and scores
-    all passages by their place.
+    `newest` reorders the first `_NEWEST` passages of `day` by their day, the newest first; it and
+    `guess` score passages by their place.
     """
-    query_words = sorted(set(WORD_PATTERN.findall(fold_in_place(query["text"]))))
-    schema, word_and_day = index.schema, tantivy.Occur
-    terms = [
-        (word_and_day.Should, tantivy.Query.term_query(schema, "text", word))
-        for word in query_words
-    ]
-    matching = tantivy.Query.boolean_query(terms)
-    if baseline != "bm25" and "day" in query["metadata"]:
-        last_day = date.fromisoformat(query["metadata"]["day"]).toordinal()
-        kind = tantivy.FieldType.Integer
-        in_time = tantivy.Query.range_query(schema, "day", kind, None, last_day)
-        filtered = tantivy.Query.const_score_query(in_time, 0.0)
-        matching = tantivy.Query.boolean_query(
-            [(word_and_day.Must, matching), (word_and_day.Must, filtered)]
-        )
-    search_hits = searcher.search(matching, _DEPTH, count=False).hits
-    scored_docs = [
-        (passage_score, searcher.doc(hit_address).to_dict())
-        for passage_score, hit_address in search_hits
-    ]
-    # Equal to four digits is equal: what is left depends on how a machine adds.
-    rows = [
-        (float(f"{passage_score:.4g}"), doc["day"][0], doc["id"][0])
-        for passage_score, doc in scored_docs
-    ]
-    rows.sort(key=lambda result_row: (-result_row[0], -result_row[1], result_row[2]))
-    if baseline == "newest":
-        rows[:_NEWEST] = sorted(
-            rows[:_NEWEST], key=lambda result_row: (-result_row[1], -result_row[0], result_row[2])
-        )
-        rows = [
-            (float(_DEPTH - place), day, passage_id)
-            for place, (_, day, passage_id) in enumerate(rows)
-        ]
-    return [(passage_id, passage_score) for passage_score, _, passage_id in rows]
+    last_day = _last_day(query, baseline)
+    if baseline == "guess":
+        hits = index.newest_with_all(name_words(query["text"]), last_day, _DEPTH)
+    else:
+        hits = index.best(query["text"], last_day, _DEPTH)
+    if baseline in ("bm25", "day"):
+        return [(hit.id, hit.score) for hit in hits]
+    hits = reordered_by_day(hits, _NEWEST) if baseline == "newest" else hits
+    return [(hit.id, float(_DEPTH - place)) for place, hit in enumerate(hits)]
 
 
-def _index(beir_folder: Path, index_folder: Path, dated: bool) -> Any:
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("text", tokenizer_name="folded")
-    builder.add_text_field("id", stored=True, tokenizer_name="raw")
-    builder.add_integer_field("day", stored=True, indexed=True)
-    index = tantivy.Index(builder.build(), path=str(index_folder))
-    tokenizer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    index.register_tokenizer(
-        "folded",
-        tokenizer.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold()).build(),
-    )
-    writer = index.writer(heap_size=_HEAP, num_threads=1)
-    try:
-        for passage in beir_records(beir_folder / CORPUS):
-            day = passage["metadata"].get("day")
-            if dated and day is None:
-                hint = "only news have days; take bm25"
-                raise UserError(
-                    "its passages have no days", where=display_path(beir_folder), hint=hint
-                )
-            number = date.fromisoformat(day).toordinal() if day else _UNDATED
-            text = f"{passage['title']} {passage['text']}"
-            writer.add_document(tantivy.Document(id=passage["_id"], text=text, day=number))
-        writer.commit()
-    finally:  # its threads write into the folder, which is taken away where this fails
-        writer.wait_merging_threads()
-    index.reload()
-    return index
+def _last_day(query: dict[str, Any], baseline: Baseline) -> date | None:
+    """Return the last day of the passages that may be found for a query; None where any may.
+
+    Nothing that was published after the day on which a query is asked is ever searched; except for
+    `bm25` and `embedding`, nothing after the day that it asks about.
+    """
+    day_names = ["asked_on"] if baseline in ("bm25", "embedding") else ["asked_on", "day"]
+    limits = [query["metadata"][name] for name in day_names if name in query["metadata"]]
+    return date.fromisoformat(min(limits)) if limits else None
+
+
+def _dated_texts(beir_folder: Path, days_needed: bool) -> Iterator[DatedText]:
+    """Yield the passages of a folder; `UserError` where one has no day and needs one."""
+    for passage in beir_records(beir_folder / CORPUS):
+        day = _day_of(passage)
+        if days_needed and day is None:
+            hint = "only news have days; take bm25"
+            raise UserError("its passages have no days", where=display_path(beir_folder), hint=hint)
+        yield DatedText(passage["_id"], day, f"{passage['title']} {passage['text']}")
+
+
+def _day_of(passage: dict[str, Any]) -> date | None:
+    day_text = passage["metadata"].get("day")
+    return date.fromisoformat(day_text) if day_text else None
 
 
 def beir_records(records_file: Path) -> Iterator[dict[str, Any]]:
@@ -224,13 +192,19 @@ def _nearest(beir_folder: Path, encoder: SentenceEncoder) -> Ranked:
     """Yield the id of each query with its nearest passages, by the cosine of their vectors."""
     query_records = list(beir_records(beir_folder / QUERIES))
     query_vectors = encoder([query["text"] for query in query_records])
+    last_days = [_last_day(query, "embedding") or date.max for query in query_records]
+    day_limits = np.array([day.toordinal() for day in last_days])[:, np.newaxis]
     best_by_query: list[list[tuple[float, str]]] = [[] for _ in query_records]
     with progress(None, "passages", "embedding") as bar:
         for passage_block in batches(beir_records(beir_folder / CORPUS), _BLOCK):
             text_vectors = encoder(
                 [f"{passage['title']} {passage['text']}".strip() for passage in passage_block]
             )
+            block_days = [_day_of(passage) or date.min for passage in passage_block]
+            day_numbers = np.array([day.toordinal() for day in block_days])
             block_scores = np.round(query_vectors @ text_vectors.T, 4)
+            # what was published later is found by no query, however near it is
+            block_scores[day_numbers > day_limits] = -np.inf
             for best_results, score_row in zip(best_by_query, block_scores, strict=True):
                 near_places = np.argpartition(-score_row, min(_DEPTH, len(passage_block) - 1))[
                     :_DEPTH
@@ -238,6 +212,7 @@ def _nearest(beir_folder: Path, encoder: SentenceEncoder) -> Ranked:
                 best_results += [
                     (float(score_row[block_place]), passage_block[block_place]["_id"])
                     for block_place in near_places.tolist()
+                    if np.isfinite(score_row[block_place])
                 ]
                 best_results[:] = heapq.nsmallest(
                     _DEPTH, best_results, key=lambda passage: (-passage[0], passage[1])

@@ -1,9 +1,10 @@
 """Print scores as a few lines of text."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from factdrift.scoring.metrics import GUESSED, VERDICTS
+from factdrift.scoring.metrics import GUESSED
 from factdrift.scoring.score import Mean, Scores
+from factdrift.scoring.verdict_shares import share_lines
 
 _WRITTEN = ("exact_match", "f1", "p@1", "p@10", "mrr", "consistency", "agreement", "recall@10")
 CHOSEN = ("accuracy", *GUESSED)
@@ -18,7 +19,7 @@ def summary_lines(scores: Scores) -> Iterator[str]:
     for main_metric, metric_names in COLUMNS.items():
         yield from _metric_table(overall, main_metric, metric_names)
     yield "in per cent, with 95 % intervals by subject"
-    yield from _verdict_table(overall)
+    yield from share_lines(scores.shares)
     if any(mean.metric == "accuracy" for mean in overall):
         yield (
             "accuracy is of choosing: chance, the shortest text and the answers of before are what "
@@ -56,38 +57,6 @@ def _metric_table(
     for config, means in tabulated.items():
         cells = (f"{percent_cell(means.get(name)):>20}" for name in columns)
         yield "".join([f"{config or 'together':<18}{means[main_metric].n:>9,}", *cells])
-
-
-def verdict_shares(means: Mapping[str, Mean]) -> dict[str, float]:
-    """The share of each verdict among all rows of a config, from its means by metric.
-
-    The metrics `outdated` and `early` are of the rows that can have the verdict, and such figures
-    do not add up; these shares do.
-    """
-    row_count = means["abstained"].n
-
-    def counted(*metric_names: str) -> int:
-        metric_means = [means[name] for name in metric_names if name in means]
-        return sum(round(mean.n * mean.mean) for mean in metric_means)
-
-    counts = {
-        "right": counted("exact_match", "accuracy"),
-        **{verdict: counted(verdict) for verdict in ("outdated", "early", "abstained")},
-    }
-    counts["wrong"] = row_count - sum(counts.values())
-    return {verdict: counts[verdict] / row_count for verdict in VERDICTS}
-
-
-def _verdict_table(overall: Sequence[Mean]) -> Iterator[str]:
-    """Yield a line of heads and a line for each config: the verdicts on all of its rows."""
-    by_config: dict[str | None, dict[str, Mean]] = {}
-    for mean in overall:
-        by_config.setdefault(mean.config, {})[mean.metric] = mean
-    yield "".join([f"{'verdicts':<18}{'rows':>9}", *(f"{verdict:>11}" for verdict in VERDICTS)])
-    for config, means in by_config.items():
-        cells = (f"{100 * share:>11.1f}" for share in verdict_shares(means).values())
-        yield "".join([f"{config or 'together':<18}{means['abstained'].n:>9,}", *cells])
-    yield "in per cent of all rows"
 
 
 def percent_cell(mean: Mean | None) -> str:

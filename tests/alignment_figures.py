@@ -74,22 +74,26 @@ def history(record: dict[str, Any]) -> tuple[rows.Page, list[MarkedAnswer]]:
                 marked[answer_mark["answer"].strip()].add(
                     (paragraph_number, answer_mark["from"], answer_mark["end"])
                 )
-        for name, marks in marked.items():
+        for name, answer_marks in marked.items():
             item = objects.setdefault(fold(name), f"Q{len(objects) + 2}")
             facts = ["Q1", record["type"], item, *dates, False, False, False, ()]
             facts += [date(2021, 1, 1), as_label(name), (), None]
-            segments_found.append(MarkedAnswer(rows.NamedSegment(*facts), tuple(sorted(marks))))
+            segments_found.append(
+                MarkedAnswer(rows.NamedSegment(*facts), tuple(sorted(answer_marks)))
+            )
     return page, segments_found
 
 
 def _page(record: dict[str, Any]) -> rows.Page:
     """The page; headings, which the file has as paragraphs, become sections and stay empty."""
     paragraphs, section = [], ""
-    for paragraph_number, old in enumerate(record["paras"]):
-        text = old
-        kind: rows.ParagraphKind = "list" if old.startswith("- ") else "text"
-        ends = kind == "text" and old.endswith(" .") and " ." not in old[:-2]
-        if paragraph_number > 0 and ends and len(old.split()) <= 9:
+    for paragraph_number, paragraph_record in enumerate(record["paras"]):
+        text = paragraph_record
+        kind: rows.ParagraphKind = "list" if paragraph_record.startswith("- ") else "text"
+        ends = (
+            kind == "text" and paragraph_record.endswith(" .") and " ." not in paragraph_record[:-2]
+        )
+        if paragraph_number > 0 and ends and len(paragraph_record.split()) <= 9:
             section, text = text.rstrip("."), ""
         paragraphs.append(rows.Paragraph(kind, section, text if paragraph_number else "", ()))
     return rows.Page("Q1", unescape(record["paras"][0]), 0, 0, tuple(paragraphs))
@@ -97,12 +101,14 @@ def _page(record: dict[str, Any]) -> rows.Page:
 
 def counted(path: Path) -> dict[str, Counter[str]]:
     """Counts by part of the pages: of our choice, the first mention and the annotators' marks."""
-    counts: dict[str, Counter[str]] = {name: Counter() for name in PARTS}
-    data = path.read_bytes()
-    for record in json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data):
+    counts_by_part: dict[str, Counter[str]] = {name: Counter() for name in PARTS}
+    file_bytes = path.read_bytes()
+    for record in json.loads(
+        gzip.decompress(file_bytes) if file_bytes[:2] == b"\x1f\x8b" else file_bytes
+    ):
         develop = seeded_fraction(0, "held back", record["link"]) < DEVELOP
-        counts["develop" if develop else "held back"].update(_kinds(*history(record)))
-    return counts
+        counts_by_part["develop" if develop else "held back"].update(_kinds(*history(record)))
+    return counts_by_part
 
 
 def _kinds(page: rows.Page, cases: Sequence[MarkedAnswer]) -> Iterator[str]:
@@ -134,12 +140,14 @@ def _kinds(page: rows.Page, cases: Sequence[MarkedAnswer]) -> Iterator[str]:
 
 def main(path: Path) -> None:
     """Print a line a figure: develop, held back, all."""
-    counts = counted(path)
-    parts = [*counts.values(), sum(counts.values(), Counter())]
+    counts_by_part = counted(path)
+    parts = [*counts_by_part.values(), sum(counts_by_part.values(), Counter())]
     print(f"{'':31}" + "   ".join(f"{name:>12}" for name in (*PARTS, "all")))
     for key in sorted(parts[-1]):
-        whole = "recurring" if key.startswith("recurring:") else "answers"
-        cells = (f"{figure[key]:5} {figure[key] / max(1, figure[whole]):6.1%}" for figure in parts)
+        part_title = "recurring" if key.startswith("recurring:") else "answers"
+        cells = (
+            f"{figure[key]:5} {figure[key] / max(1, figure[part_title]):6.1%}" for figure in parts
+        )
         print(f"  {key:29}" + "   ".join(cells))
 
 

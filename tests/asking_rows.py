@@ -15,6 +15,7 @@ from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.rows import ChoiceCloze, Cloze, ParaphraseCloze, TimeQuestion
 from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.wmt.passages import day_in_words
+from tests.tables import column_of, names_of
 
 ASKING = [
     accepted_object
@@ -32,8 +33,8 @@ def asking_tables(release_folder: Path) -> Iterator[tuple[str, type, Path]]:
     kinds = {tuple(arrow_schema(row_type).names): row_type for row_type in ASKING}
     assert len(kinds) == len(ASKING)
     for config_name in load_manifest(release_folder).configs:
-        row_type = kinds.get(tuple(column.name for column in config_name.columns))
-        names = {column.name for column in config_name.columns}
+        row_type = kinds.get(tuple(names_of(config_name.columns)))
+        names = set(names_of(config_name.columns))
         assert (config_name.roles is None) == names.isdisjoint({"prompt", "targets"}), (
             config_name.name
         )
@@ -75,8 +76,8 @@ def given_away(release_folder: Path) -> dict[str, int]:
 
     config_counts: dict[str, int] = {}
     for config_name, row_type, split_path in asking_tables(release_folder):
-        table = pq.read_table(split_path, columns=["prompt", "targets"])
-        for row in table.to_pylist():
+        prompt_table = pq.read_table(split_path, columns=["prompt", "targets"])
+        for row in prompt_table.to_pylist():
             assert row["prompt"].strip(), (config_name, row)
             assert row["targets"] or issubclass(row_type, TimeQuestion), (config_name, row)
             prompt = words(row["prompt"])
@@ -115,7 +116,7 @@ def _expected(row_type: type, row: Mapping[str, Any]) -> tuple[str, set[str], se
         )
         return (
             row["question"],
-            {accepted_object["label"] for accepted_object in accepted_objects},
+            set(column_of(accepted_objects, "label")),
             accepted_names,
         )
     place = row.get("new_evidence") or {"day": row.get("article_day")}

@@ -16,8 +16,10 @@ from typing import Any, TypeVar
 import pytest
 
 from tests.file_server import serve_requests
+from tests.tables import column_of
 
 T = TypeVar("T")
+# a small laptop, and a phone
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 _ASKED = Path(__file__).with_name("browser.js").read_text("utf-8")
 _DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]));"
@@ -57,8 +59,8 @@ class _Pages(SimpleHTTPRequestHandler):
             super().do_GET()
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.taker.posted.append((self.path, body))
+        posted_body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.taker.posted.append((self.path, posted_body))
         self.answer(503 if len(self.taker.posted) <= self.taker.busy else 200)
 
     def answer(self, status: int) -> None:
@@ -255,8 +257,8 @@ class Browser:
 
     def drag(self, command_words: str, inside: str = ".passage") -> None:
         """Select words with the mouse, from the first to the last letter."""
-        first, last = self._where(command_words, inside)
-        self._point("mouse", first, "down", last, "up")
+        first_place, last = self._where(command_words, inside)
+        self._point("mouse", first_place, "down", last, "up")
 
     def tap_ends(self, command_words: str, inside: str = ".passage") -> None:
         """Tap the first and the last letter of words."""
@@ -290,22 +292,22 @@ class Browser:
 
     def messages(self) -> list[str]:
         """Warnings and errors of the console since the last look."""
-        return [entry["message"] for entry in self.driver.get_log("browser")]
+        return column_of(self.driver.get_log("browser"), "message")
 
     def requests(self) -> list[str]:
         """Addresses asked for since the last look, other than those of the pages themselves.
 
         What the browser asks of itself for its first, empty tab (`chrome:`) is not of the page.
         """
-        out = []
+        request_addresses = []
         for entry in self.driver.get_log("performance"):
             expected_message = json.loads(entry["message"])["message"]
             if expected_message["method"] == "Network.requestWillBeSent":
-                out.append(expected_message["params"]["request"]["url"])
+                request_addresses.append(expected_message["params"]["request"]["url"])
         own_schemes = ("data:", "blob:", "chrome:")
         return [
             address
-            for address in out
+            for address in request_addresses
             if not address.startswith(own_schemes) and address.partition("?")[0] not in self.own
         ]
 
@@ -319,9 +321,11 @@ class Browser:
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The driver of one Chromium; skips where it, its driver or selenium is not installed."""
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
+    browser_program = (
+        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
+    )
     chromedriver = os.environ.get("CHROMEDRIVER") or shutil.which("chromedriver")
-    if not program or not chromedriver:
+    if not browser_program or not chromedriver:
         pytest.skip(
             "no browser: install chromium and chromium-driver, or set CHROMIUM and CHROMEDRIVER"
         )
@@ -329,13 +333,13 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from selenium.webdriver.chrome.service import Service
 
     profile = tmp_path_factory.mktemp("profile")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
+    browser_options = webdriver.ChromeOptions()
+    browser_options.binary_location = browser_program
     for flag in (*_FLAGS, f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        browser_options.add_argument(flag)
+    browser_options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = Service(executable_path=chromedriver, log_output=subprocess.DEVNULL)
-    driver = webdriver.Chrome(options=options, service=service)
+    driver = webdriver.Chrome(options=browser_options, service=service)
     try:
         yield driver
     finally:
@@ -347,13 +351,13 @@ def browser(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """The session's Chromium as if it had just begun, with a folder and an address of its own."""
     folder = tmp_path_factory.mktemp("pages")
     chromium.get("about:blank")
-    for command, more_values in (
+    for chosen_command, more_values in (
         ("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)}),
         ("Emulation.clearDeviceMetricsOverride", {}),
         ("Emulation.setTouchEmulationEnabled", {"enabled": False}),
         ("Network.clearBrowserCookies", {}),
     ):
-        chromium.execute_cdp_cmd(command, more_values)
+        chromium.execute_cdp_cmd(chosen_command, more_values)
     for kind in ("browser", "performance"):
         chromium.get_log(kind)  # what the tests of another file did
     with served(folder) as pages:

@@ -60,7 +60,7 @@ class Walk:
         recipe["build"] |= build
         file_path = self.folder / f"{name}.yaml"
         file_path.write_text(json.dumps(recipe, default=str), "utf-8")
-        options = ReleaseOptions(
+        release_options = ReleaseOptions(
             given={} if name == "ckl-questions" else {"gold": [str(self.folder / "judgments")]},
             snapshot=None,
             version=None,
@@ -72,7 +72,7 @@ class Walk:
             memory="1GB",
             say=self.said.append,
         )
-        return release_all([file_path], options)[0]
+        return release_all([file_path], release_options)[0]
 
     def batch(self, layout: str, number: int) -> HitBatch:
         """A batch of rows of the newest release."""
@@ -116,7 +116,7 @@ def gold(
         for answer_name, layout_answer in load_layout(layout).answers.items()
         if layout_answer.agree == "none"
     }
-    listed = {
+    layout_folders = {
         answer_name: answer_value
         if answer_name not in free or isinstance(answer_value, list)
         else [answer_value]
@@ -127,7 +127,7 @@ def gold(
         layout=layout,
         dataset=dataset,
         decision=decision,
-        answers=json.dumps(listed, ensure_ascii=False, sort_keys=True),
+        answers=json.dumps(layout_folders, ensure_ascii=False, sort_keys=True),
         shown="{}" if isinstance(item, str) else json.dumps(dict(item.fields), sort_keys=True),
         judgments=judgments,
         agreeing=judgments,
@@ -170,8 +170,8 @@ def chat_server(answer: Callable[[str], str | None]) -> Iterator[dict[str, Any]]
     """A prompted step whose chat server answers prompts; None: it fails."""
 
     def reply(_: object, body: Any) -> Reply:
-        said = answer(body["messages"][0]["content"].rstrip())
-        return (503, {}) if said is None else (200, chat_reply(said))
+        model_answer = answer(body["messages"][0]["content"].rstrip())
+        return (503, {}) if model_answer is None else (200, chat_reply(model_answer))
 
     with serve_json(reply) as root:
         backend = {"backend": "openai", "base_url": f"{root}/v1", "model": "m", "retries": 0}
@@ -204,12 +204,12 @@ def workers(items: Sequence[Item]) -> list[Gold]:
         shown_item, item_answers = said(start, cloze_case["cloze"], cloze_case["answer"])
         submissions.append(gold(layout, shown_item, valid(layout, shown_item, item_answers)))
     hertz, twice = said("Car rental", "[BLANK] and [BLANK] are firms of Hertz.", "Dollar")
-    told = "Alexander De Croo succeeded the minister [BLANK]."
+    corrected_cloze = "Alexander De Croo succeeded the minister [BLANK]."
     moldova, off = said("Maia Sandu", "[BLANK] won in Moldova.", "Sandu")
     return [
         *submissions,
         gold(layout, hertz, twice),
-        gold(layout, *said("Alexander De Croo", told, "De Croo")),
+        gold(layout, *said("Alexander De Croo", corrected_cloze, "De Croo")),
         gold(layout, moldova, off | {"answer": {"start": 3, "end": 7, "text": "Igor"}}),
         gold(layout, "0123456789abcdef", twice),
         gold(layout, "1" * 16, {"question": ["a", "b", "c"], "edited": ["a", "b"]}),
@@ -230,21 +230,25 @@ def experts(items: Sequence[Item]) -> list[Gold]:
         if cloze_case is None:
             continue
         settled = {"settled": "yes"} if shown_item.fields.get("doubts") else {}
-        said = {
+        expert_answers = {
             "keep": "yes",
             "statement": shown_item.fields["cloze"],
             **settled,
             **cloze_case["experts"],
         }
         name, command_words = cloze_case.get("marked", ("", ""))
-        results = shown_item.fields["results"]
-        assert isinstance(results, list)
-        texts = [str(passage["text"]) for passage in results if isinstance(passage, dict)]
+        search_results = shown_item.fields["results"]
+        assert isinstance(search_results, list)
+        passage_texts = [
+            str(passage["text"]) for passage in search_results if isinstance(passage, dict)
+        ]
         marks = [
             mark(text, command_words, place)
-            for place, text in enumerate(texts)
+            for place, text in enumerate(passage_texts)
             if name and command_words in text
         ]
-        said |= {name: marks[0]} if name else {}
-        submissions.append(gold(layout, shown_item, valid(layout, shown_item, said), judgments=2))
+        expert_answers |= {name: marks[0]} if name else {}
+        submissions.append(
+            gold(layout, shown_item, valid(layout, shown_item, expert_answers), judgments=2)
+        )
     return submissions

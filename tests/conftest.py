@@ -69,26 +69,26 @@ def run_cli(*words: object, cwd: Path = ROOT, ok: bool = True) -> Completed:
 
     In this process, which has imported everything already: a start of its own is a second or two.
     """
-    command = ["factdrift", *map(str, words)]
+    command_words = ["factdrift", *map(str, words)]
     output, errors = io.StringIO(), io.StringIO()
-    status: object = 0
+    exit_status: object = 0
     with (
         pytest.MonkeyPatch.context() as patch,
         contextlib.chdir(cwd),
         contextlib.redirect_stdout(output),
         contextlib.redirect_stderr(errors),
     ):
-        patch.setattr(sys, "argv", command)
+        patch.setattr(sys, "argv", command_words)
         try:
             main()
         except SystemExit as end:
-            status = end.code or 0
+            exit_status = end.code or 0
         except Exception:
             traceback.print_exc()
-            status = 1
-    assert not ok or status == 0, errors.getvalue()
-    assert isinstance(status, int)
-    return Completed(command, status, output.getvalue(), errors.getvalue())
+            exit_status = 1
+    assert not ok or exit_status == 0, errors.getvalue()
+    assert isinstance(exit_status, int)
+    return Completed(command_words, exit_status, output.getvalue(), errors.getvalue())
 
 
 Environment = dict[str, str]
@@ -98,17 +98,21 @@ def run_process(
     *command: object, cwd: Path = ROOT, ok: bool = True, env: Environment | None = None
 ) -> Completed:
     """A command in a process of its own, with the project on Python's path."""
-    words, env = [*map(str, command)], os.environ | {"PYTHONPATH": str(ROOT)} | (env or {})
-    completed = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env=env)
-    assert not ok or completed.returncode == 0, completed.stdout + completed.stderr
-    return completed
+    command_words, env = [*map(str, command)], os.environ | {"PYTHONPATH": str(ROOT)} | (env or {})
+    ended_process = subprocess.run(command_words, cwd=cwd, capture_output=True, text=True, env=env)
+    assert not ok or ended_process.returncode == 0, ended_process.stdout + ended_process.stderr
+    return ended_process
 
 
 def start_process(*command: object) -> subprocess.Popen[str]:
     """The same, not waited for: a process that leads a group of its own, as at a terminal."""
-    words, env, pipe = [*map(str, command)], os.environ | {"PYTHONPATH": str(ROOT)}, subprocess.PIPE
+    command_words, env, pipe = (
+        [*map(str, command)],
+        os.environ | {"PYTHONPATH": str(ROOT)},
+        subprocess.PIPE,
+    )
     return subprocess.Popen(
-        words, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        command_words, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True
     )
 
 
@@ -152,8 +156,8 @@ def _build(shared: Path) -> Path:
     with (shared / "sample.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "made").exists():
-            words = ["--out", folder / "releases", "--build", folder / "build", "--jobs", 1]
-            run_process(sys.executable, "-m", "factdrift", "release", *words)
+            command_words = ["--out", folder / "releases", "--build", folder / "build", "--jobs", 1]
+            run_process(sys.executable, "-m", "factdrift", "release", *command_words)
             (folder / "made").touch()
     return folder
 

@@ -128,9 +128,9 @@ class Reasons:
                     self._declaring.append(module)
 
     def _read_places(self) -> None:
-        for name, position in REASON_CLASSES.items():
+        for name, argument_place in REASON_CLASSES.items():
             for module, call in self.calls[name]:
-                if (value := argument(call, "reason", position)) is not None:
+                if (value := argument(call, "reason", argument_place)) is not None:
                     self.follow(module, value)
         for method in TABLE_METHODS:
             for module, call in self.calls[method]:
@@ -217,8 +217,10 @@ class Reasons:
         self._lenient += 1  # other parts of what is returned are no reasons
         for node in ast.walk(function):
             if isinstance(node, ast.Return | ast.Yield) and node.value is not None:
-                values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-                self.follow_all(self.home[function], values)
+                returned_values = (
+                    node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                )
+                self.follow_all(self.home[function], returned_values)
         self._lenient -= 1
 
     def follow_name(self, module: Module, node: ast.Name, name: str) -> None:
@@ -245,13 +247,13 @@ class Reasons:
 
     def follow_parameter(self, function: Function, name: str, names: list[str]) -> None:
         """Add the texts that callers give for a parameter."""
-        position = names.index(name) if name in names else None
-        if position is not None and names[0] in ("self", "cls"):
-            position -= 1
+        argument_place = names.index(name) if name in names else None
+        if argument_place is not None and names[0] in ("self", "cls"):
+            argument_place -= 1
         for caller, call in self.calls[function.name]:
             if (
                 caller.reaches(self.home[function])
-                and (value := argument(call, name, position)) is not None
+                and (value := argument(call, name, argument_place)) is not None
             ):
                 self.follow(caller, value)
 
@@ -306,8 +308,8 @@ def assigned(function: Function, name: str) -> Iterator[ast.expr]:
     for node in ast.walk(function):
         match node:
             case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    yield from _matching(target, value, name)
+                for assigned_target in targets:
+                    yield from _matching(assigned_target, value, name)
             case ast.AnnAssign(target=ast.Name(id=target_name), value=ast.expr() as value):
                 if target_name == name:
                     yield value

@@ -37,6 +37,7 @@ def snak(form: str | Json) -> Json:
     return value("wikibase-entityid", {"entity-type": kind, "numeric-id": number, "id": form})
 
 
+# characters of `2019`, `2019-07` and `2019-07-24` -> Wikidata's number for year, month and day
 PRECISIONS = {4: 9, 7: 10, 10: 11}
 
 
@@ -67,8 +68,8 @@ def statement(
     qualifiers = {
         property_id: [time_snak(time)] for property_id, time in qualifier_times.items() if time
     }
-    out = {"mainsnak": snak(main), "type": "statement", "rank": "normal", **more}
-    return {**out, "qualifiers": qualifiers} if qualifiers else out
+    statement_document = {"mainsnak": snak(main), "type": "statement", "rank": "normal", **more}
+    return {**statement_document, "qualifiers": qualifiers} if qualifiers else statement_document
 
 
 def item(
@@ -81,8 +82,8 @@ def item(
     for relation, qualifier_times in (claims or {}).items():
         for statement_number, claim in enumerate(qualifier_times):
             claim.setdefault("id", f"{name}${relation}-{statement_number}")
-    labels = {"en": term(label)} if label else {}
-    return {"type": "item", "id": name, "labels": labels, "claims": claims or {}, **more}
+    item_labels = {"en": term(label)} if label else {}
+    return {"type": "item", "id": name, "labels": item_labels, "claims": claims or {}, **more}
 
 
 def term(text: str, language: str = "en") -> Json:
@@ -123,13 +124,13 @@ def shards(entities: Sequence[Json], folder: Path, *forms: str, bad: bytes = b""
     step, folder = -(-len(entities) // len(forms)), folder / "dump"
     folder.mkdir()
     entities_found = []
-    for statement_number, form in enumerate(forms):
+    for statement_number, shard_form in enumerate(forms):
         shard_lines = [
             *lines(entities[statement_number * step : (statement_number + 1) * step]),
             *([bad] if bad else []),
         ]
         text = b"[\n" + b",\n".join(shard_lines) + b"\n]\n"
-        entities_found.append(compressed(text, folder / f"{statement_number}.{form}"))
+        entities_found.append(compressed(text, folder / f"{statement_number}.{shard_form}"))
     return entities_found
 
 
@@ -182,14 +183,18 @@ def facts_of(
     pointwise: Sequence[str] = (),
 ) -> Path:
     """The folder of facts, gaps and entities that a release makes of a mined folder."""
-    files = tuple(mined.summary.with_name(name) for name in TABLES)
-    source = Source(
-        "dump", files, ("",) * len(files), mined.snapshot, RecipeInput(licence="CC0-1.0")
+    table_files = tuple(mined.summary.with_name(name) for name in TABLES)
+    dump_source = Source(
+        "dump",
+        table_files,
+        ("",) * len(table_files),
+        mined.snapshot,
+        RecipeInput(licence="CC0-1.0"),
     )
-    step = Facts(
-        mined=MinedFolder(tables=source),
+    facts_step = Facts(
+        mined=MinedFolder(tables=dump_source),
         relations=tuple(relations),
         undated=tuple(undated),
         pointwise=tuple(pointwise),
     )
-    return Workspace(build, lambda text: None).folder(step)
+    return Workspace(build, lambda text: None).folder(facts_step)

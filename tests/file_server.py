@@ -59,30 +59,36 @@ def _handler(served: ServedFiles) -> type[QuietHandler]:
             path, byte_range = unquote(urlsplit(self.path).path), self.headers.get("Range", "")
             served.asked.append(f"{self.command} {path} {byte_range}".strip())
             faults = served.faults.get(path)
-            fault = faults.pop(0) if faults else ""
+            planned_fault = faults.pop(0) if faults else ""
             data, headers = served.files.get(path), {}
-            status = fault if isinstance(fault, int) else 200 if data is not None else 404
-            if data is None or isinstance(fault, int):
+            status = (
+                planned_fault
+                if isinstance(planned_fault, int)
+                else 200
+                if data is not None
+                else 404
+            )
+            if data is None or isinstance(planned_fault, int):
                 data, headers = b"", {"Retry-After": "0"}
-            elif fault != "bare":
+            elif planned_fault != "bare":
                 tag = hashlib.md5(data, usedforsecurity=False).hexdigest()
                 headers = {"ETag": f'"{tag}"'}
             range_match = re.fullmatch(r"bytes=(\d+)-", byte_range)
-            if range_match and fault != "whole" and status == 200:
-                first, status = int(range_match[1]), 206
-                stated_first = first + (fault == "other")
+            if range_match and planned_fault != "whole" and status == 200:
+                first_byte, status = int(range_match[1]), 206
+                stated_first = first_byte + (planned_fault == "other")
                 headers["Content-Range"] = f"bytes {stated_first}-{len(data) - 1}/{len(data)}"
-                data = data[first:]
-            headers["Content-Length"] = "" if fault == "more" else str(len(data))
-            self.close_connection = fault in ("cut", "more")
-            if fault == "drip":
+                data = data[first_byte:]
+            headers["Content-Length"] = "" if planned_fault == "more" else str(len(data))
+            self.close_connection = planned_fault in ("cut", "more")
+            if planned_fault == "drip":
                 self.send(status, b"", headers)
                 for byte in data:
                     self.wfile.write(bytes([byte]))
                     time.sleep(0.02)
             else:
-                sent = data[: len(data) // 2] if fault == "cut" else data
-                self.send(status, sent + b"!" * (fault == "more"), headers)
+                sent_bytes = data[: len(data) // 2] if planned_fault == "cut" else data
+                self.send(status, sent_bytes + b"!" * (planned_fault == "more"), headers)
 
     return FileHandler
 
@@ -90,11 +96,11 @@ def _handler(served: ServedFiles) -> type[QuietHandler]:
 @contextmanager
 def serve_requests(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
     """The address of a server on a free port of this machine."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http_server:
+        thread = threading.Thread(target=http_server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+        yield f"http://127.0.0.1:{http_server.server_port}"
+        http_server.shutdown()
         thread.join()
 
 

@@ -68,13 +68,15 @@ def item(
 ) -> QuestionItem:
     """A question with its article, in which the answer stands where it can be found."""
     lines = ("Headline", *(sentences or (f"It says {answer} here.",)))
-    body = "\n".join(lines)
-    start = max(body.find(answer, len(lines[0])), 0)
-    sentence = body[:start].count("\n")
+    article_text = "\n".join(lines)
+    start = max(article_text.find(answer, len(lines[0])), 0)
+    sentence = article_text[:start].count("\n")
     quarter = f"{question_day.year}Q{(question_day.month + 2) // 3}"
     draw = Draw("d1", "a1", "eval", "past", day, question_day, quarter)
     span = Candidate(start, start + len(answer), answer, cast(Any, kind), None, sentence)
-    return QuestionItem(Question(id, draw, text, span, "rules"), Article("a1", day, lines, body))
+    return QuestionItem(
+        Question(id, draw, text, span, "rules"), Article("a1", day, lines, article_text)
+    )
 
 
 def make_item(row: Row) -> QuestionItem:
@@ -199,7 +201,7 @@ FUNCTIONS: Mapping[str, TestedFunction] = {
 def is_right(table: str, case: Case, folder: Path) -> tuple[bool, str]:
     """Whether the filter or function of a table is right about a case, and what it gave."""
     if tested := FUNCTIONS.get(table):
-        result = tested.function(case.row)
-        return result == case.row[tested.result_column], result
+        function_result = tested.function(case.row)
+        return function_result == case.row[tested.result_column], function_result
     verdict = verdict_of_filter(table.partition("-")[0], case.row, folder)
     return case.row["verdict"] in (verdict, verdict.partition(" ")[0]), verdict

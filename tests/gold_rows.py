@@ -41,10 +41,10 @@ def gold_row(
     dataset: str = "timeqa 1.0.0",
 ) -> Gold:
     """One gold row."""
-    printed_text, seen = (
+    printed_text, seen_text = (
         json.dumps(value, sort_keys=True, ensure_ascii=False) for value in (answers, fields_seen)
     )
-    return Gold(row, layout, dataset, decision, printed_text, seen, judgments, agreeing)
+    return Gold(row, layout, dataset, decision, printed_text, seen_text, judgments, agreeing)
 
 
 def write_gold(folder: Path, gold_rows: Iterable[Gold]) -> Path:
@@ -57,15 +57,15 @@ def write_gold(folder: Path, gold_rows: Iterable[Gold]) -> Path:
 
 def config_rows(release: Path, name: str) -> list[dict[str, Any]]:
     """All rows of a config of a release."""
-    table = ds.dataset(sorted((release / "data" / name).glob("*.parquet"))).to_table()
-    rows: list[dict[str, Any]] = table.to_pylist()
-    return rows
+    split_table = ds.dataset(sorted((release / "data" / name).glob("*.parquet"))).to_table()
+    split_rows: list[dict[str, Any]] = split_table.to_pylist()
+    return split_rows
 
 
 def figure_rows(release: Path, name: str) -> list[dict[str, Any]]:
     """The rows of a figure of the manifest."""
     manifest = json.loads((release / "manifest.json").read_text("utf-8"))
-    rows: list[dict[str, Any]] = next(
+    printed_rows: list[dict[str, Any]] = next(
         figure["rows"] for figure in manifest["figures"] if figure["name"] == name
     )
-    return rows
+    return printed_rows

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.rows import Fact
 from factdrift.builders.rows.facts import Rank
+from tests.tables import column_of
 
 Interval = tuple[date | None, date | None]
 NO_LIFE = (None, None, None, None)
@@ -50,17 +51,17 @@ def fact(
 def day(text: str) -> tuple[date, date]:
     """`2019`, `2019-07` or `2019-07-24` as an interval of days."""
     year, month, place = ([int(part) for part in text.split("-")] + [0, 0])[:3]
-    first = date(year, month or 1, place or 1)
+    first_day = date(year, month or 1, place or 1)
     if place:
-        return first, first
-    after = date(year + (month in (0, 12)), month % 12 + 1 if month else 1, 1)
-    return first, after - timedelta(days=1)
+        return first_day, first_day
+    next_month = date(year + (month in (0, 12)), month % 12 + 1 if month else 1, 1)
+    return first_day, next_month - timedelta(days=1)
 
 
 def parquet(path: Path, row: Any, rows: Sequence[Any], group: int = 5_000) -> Path:
     """Rows as a Parquet file, in row groups small enough that several threads share them."""
-    table = pa.Table.from_batches(batches(row, rows), schema=arrow_schema(row))
-    pq.write_table(table, path, row_group_size=group)
+    arrow_table = pa.Table.from_batches(batches(row, rows), schema=arrow_schema(row))
+    pq.write_table(arrow_table, path, row_group_size=group)
     return path
 
 
@@ -71,8 +72,10 @@ def timelines_with(
     rows_found = []
     for path in sorted(build.glob("timelines-*/timelines.parquet")):
         segments = pq.read_table(path).to_pylist()
-        stated = {statement_id for segment in segments for statement_id in segment["statements"]}
-        if statements <= stated and relations <= {segment["relation"] for segment in segments}:
+        stated_ids = {
+            statement_id for segment in segments for statement_id in segment["statements"]
+        }
+        if statements <= stated_ids and relations <= set(column_of(segments, "relation")):
             rows_found.append((len(segments), path, segments))
     _, path, segments = min(rows_found, key=lambda statement_id: statement_id[0])
     return segments, pq.read_table(path.with_name("gaps.parquet")).to_pylist()

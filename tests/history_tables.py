@@ -31,9 +31,9 @@ def tables(
     rows_by_type: dict[type, dict[str, Any]] = {Fact: {}, Gap: {}, Entity: {}}
     rules = {}
     for history in histories:
-        told = history.relation
-        rules[told.id] = TimeRule.model_validate(
-            {column: getattr(told, column) for column in TimeRule.model_fields}
+        told_relation = history.relation
+        rules[told_relation.id] = TimeRule.model_validate(
+            {column: getattr(told_relation, column) for column in TimeRule.model_fields}
         )
         for entity in (history.subject, *history.objects.values()):
             life_days = (
@@ -84,13 +84,14 @@ def _row(history: History, name: str, stated_fact: spec_oracle.Fact, snapshot: d
 def segment_rows(history: History, line: Timeline, snapshot: date) -> Iterator[Segment]:
     """The segments of a timeline as rows, all of the statement `s`."""
     for whole_segment in line.segments:
-        for held in pieces(whole_segment):
+        for held_piece in pieces(whole_segment):
+            stale_until = held_piece.stale_until
             yield Segment(
-                history.subject.id, history.relation.id, held.object,
-                **_dates(held.start, held.end),
-                end_open=held.end_open, end_inferred=held.end_inferred,
-                rival=held.doubtful, statements=("s",), snapshot=snapshot,
-                stale_until=date.fromordinal(held.stale_until) if held.stale_until else None,
+                history.subject.id, history.relation.id, held_piece.object,
+                **_dates(held_piece.start, held_piece.end),
+                end_open=held_piece.end_open, end_inferred=held_piece.end_inferred,
+                rival=held_piece.doubtful, statements=("s",), snapshot=snapshot,
+                stale_until=date.fromordinal(stale_until) if stale_until else None,
             )  # fmt: skip
 
 

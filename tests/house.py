@@ -29,7 +29,11 @@ def package_imports() -> dict[str, Counter[str]]:
     for module in sorted(graph.modules):
         here = package_of(module)
         counts[here].update(
-            {package_of(m) for m in graph.find_modules_directly_imported_by(module)} - {here}
+            {
+                package_of(imported_module)
+                for imported_module in graph.find_modules_directly_imported_by(module)
+            }
+            - {here}
         )
     return dict(counts)
 
@@ -85,7 +89,7 @@ def repeated_classes() -> dict[str, int]:
     for path in product_modules():
         tree = ast.parse(path.read_text("utf-8"))
         names.update(node.name for node in tree.body if isinstance(node, ast.ClassDef))
-    return {name: count for name, count in sorted(names.items()) if count > 1}
+    return {name: class_count for name, class_count in sorted(names.items()) if class_count > 1}
 
 
 def main() -> None:
@@ -98,7 +102,9 @@ def main() -> None:
             graph[package].items(),
             key=lambda name_and_count: (-name_and_count[1], name_and_count[0]),
         )
-        text = ", ".join(f"{name.removeprefix('builders.')} {count}" for name, count in below)
+        text = ", ".join(
+            f"{name.removeprefix('builders.')} {import_count}" for name, import_count in below
+        )
         print(f"{package:<24}{number:>8}{lines:>8}  {text}")
     number, lines = (sum(column) for column in zip(*measured.values(), strict=True))
     print(f"{'all':<24}{number:>8}{lines:>8}")

@@ -18,13 +18,15 @@ def serve_json(answer: Callable[[BaseHTTPRequestHandler, Any], Reply]) -> Iterat
 
     class JsonHandler(QuietHandler):
         def post(self, body: bytes) -> None:
-            said = answer(self, json.loads(body))
-            if said is None:
+            server_reply = answer(self, json.loads(body))
+            if server_reply is None:
                 self.close_connection = True
                 return
-            status, reply, *more = said
-            data = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
-            self.send(status, data, {"Content-Type": "application/json"} | dict(*more))
+            status, reply, *reply_headers = server_reply
+            reply_bytes = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
+            self.send(
+                status, reply_bytes, {"Content-Type": "application/json"} | dict(*reply_headers)
+            )
 
     with serve_requests(JsonHandler) as address:
         yield address

@@ -11,6 +11,7 @@ from typing import Any
 
 from tests import tiny_model
 
+# the probability of a word that the table does not name: none that it names is as rare
 RARE = 1e-9
 WORDS = ("Ann", "Bo", "Lee", "Ek", "leads", "Acme", "in", "now", ".", "Answer", ":", "X")
 SPECIAL = ("<pad>", "</s>", "<mask>", "<unk>")
@@ -27,8 +28,8 @@ def _tokenizer(model_folder: Path) -> Any:
             {known_word: token_id for token_id, known_word in enumerate(VOCABULARY)}, "<unk>"
         )
     )
-    words = pre_tokenizers.Split(Regex(r"\w+|[^\w\s]"), "removed", invert=True)
-    inner.pre_tokenizer = words
+    word_splitter = pre_tokenizers.Split(Regex(r"\w+|[^\w\s]"), "removed", invert=True)
+    inner.pre_tokenizer = word_splitter
     return tiny_model.saved(model_folder, inner, PLACES, unknown="<unk>")
 
 
@@ -36,13 +37,13 @@ def _logits(follower_table: Table) -> Any:
     """Log-probabilities: a column for each word, or each place, that something follows on."""
     import torch
 
-    rows = [
+    logit_rows = [
         follower_table.get(token_id, follower_table.get(next_word, {}))
         for token_id, next_word in enumerate(VOCABULARY)
     ]
     log_rows = [
         [math.log(follower_row.get(next_word, RARE)) for next_word in VOCABULARY]
-        for follower_row in rows
+        for follower_row in logit_rows
     ]
     return torch.tensor(log_rows).T
 

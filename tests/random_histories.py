@@ -24,7 +24,9 @@ from tests.spec_oracle import (
 )
 
 SNAPSHOT = date(2023, 8, 15)
+# some boundaries lie after the snapshot, as plans of a dump do
 FIRST_YEAR, LAST_YEAR = 2014, 2024
+# ranges that do not meet, so that an id in a failure tells what it is of
 FIRST_SUBJECT, FIRST_OBJECT, FIRST_OFFICE = 10_000_001, 9_000_001, 8_000_001
 OFFICE_SUBJECTS = 25
 """So many subjects in a row share two offices, of which one in eight has a relation of offices."""
@@ -107,16 +109,16 @@ class Spells:
     steps: tuple[int, ...]
 
     def facts(self, rng: random.Random, object_names: list[str]) -> list[Fact]:
-        first = rng.choice(object_names)
+        first_object = rng.choice(object_names)
         day = any_day(rng) - timedelta(days=rng.randint(0, 1100))
         facts_found = []
         for _ in range(rng.randint(1 + (self.most < 4), self.most)):
             term_end = day + timedelta(days=rng.choice(self.lasts))
-            name = first if rng.random() < self.same else rng.choice(object_names)
+            name = first_object if rng.random() < self.same else rng.choice(object_names)
             until = dated(rng, term_end) if rng.random() < self.ended else None
             term_start = dated(rng, day) if rng.random() < 0.93 else UNKNOWN
-            rank = "preferred" if rng.random() < self.preferred else "normal"
-            facts_found.append(term(name, term_start, until, rank))
+            fact_rank = "preferred" if rng.random() < self.preferred else "normal"
+            facts_found.append(term(name, term_start, until, fact_rank))
             day = term_end + timedelta(days=rng.choice(self.steps))
         return facts_found
 
@@ -151,9 +153,9 @@ def sightings(rng: random.Random, object_names: list[str]) -> list[Fact]:
 def no_facts(rng: random.Random, object_names: list[str]) -> list[Fact]:
     """Undated and contradictory statements beside dated ones."""
     reason = "undated" if rng.random() < 0.7 else "contradictory"
-    rank = "preferred" if rng.random() < 0.3 else "normal"
+    fact_rank = "preferred" if rng.random() < 0.3 else "normal"
     return [
-        Fact(rng.choice(object_names), rank=rank, reason=reason),
+        Fact(rng.choice(object_names), rank=fact_rank, reason=reason),
         *rng.choice(SPELLS[:3]).facts(rng, object_names),
     ]
 
@@ -175,7 +177,7 @@ def as_point(rng: random.Random, fact: Fact) -> Fact:
 
 def object_pool(rng: random.Random) -> dict[str, Entity]:
     """The objects of all histories: most live on, some end in the window, a few have no label."""
-    pool: dict[str, Entity] = {}
+    entity_pool: dict[str, Entity] = {}
     for number in range(40):
         name = f"Q{FIRST_OBJECT + number}"
         died = dated(rng, late_day(rng)) if number >= 29 else None
@@ -184,8 +186,8 @@ def object_pool(rng: random.Random) -> dict[str, Entity]:
             if number % 6 == 5 and number < 29
             else None
         )
-        pool[name] = Entity(name, number not in (27, 30), born, died)
-    return pool
+        entity_pool[name] = Entity(name, number not in (27, 30), born, died)
+    return entity_pool
 
 
 def subject_of(rng: random.Random, subject_number: int) -> Entity:
@@ -219,8 +221,8 @@ def office_terms(
     )
     term_end = term_start + timedelta(days=rng.choice((300, 449, 450, 450, 500, 560)))
     until = dated(rng, term_end) if rng.random() < 0.6 else None
-    rank = "preferred" if rng.random() < 0.1 else "normal"
-    return [term(rng.choice(object_names), dated(rng, term_start), until, rank)], offices
+    fact_rank = "preferred" if rng.random() < 0.1 else "normal"
+    return [term(rng.choice(object_names), dated(rng, term_start), until, fact_rank)], offices
 
 
 def random_history(rng: random.Random, pool: dict[str, Entity], subject_number: int) -> History:

@@ -17,6 +17,7 @@ from factdrift.annotation.layout import load_layout
 from factdrift.annotation.rehearsal import answers_to
 from tests.annotation_workers import handed_in
 from tests.conftest import ROOT
+from tests.tables import column_of
 
 
 class Server:
@@ -63,12 +64,12 @@ class Server:
 
 @contextmanager
 def serving(hit_batch: Path, results_folder: Path, *options: str) -> Iterator[Server]:
-    server = Server(hit_batch, results_folder, *options)
+    pages_server = Server(hit_batch, results_folder, *options)
     try:
-        yield server
+        yield pages_server
     finally:
-        if server.process.poll() is None:
-            server.kill()
+        if pages_server.process.poll() is None:
+            pages_server.kill()
 
 
 def call(
@@ -78,13 +79,15 @@ def call(
     headers: Mapping[str, str] = {},
 ) -> tuple[int, Any]:
     """The status and JSON (else text) of a GET, or of a POST of something."""
-    body = (
+    request_body = (
         request_value
         if isinstance(request_value, bytes | None)
         else json.dumps(request_value).encode()
     )
-    method = "GET" if body is None else "POST"
-    reply = requests.request(method, address + file_path, data=body, headers=headers, timeout=30)
+    method = "GET" if request_body is None else "POST"
+    reply = requests.request(
+        method, address + file_path, data=request_body, headers=headers, timeout=30
+    )
     is_json = reply.headers["content-type"].startswith("application/json")
     return reply.status_code, reply.json() if is_json else reply.text
 
@@ -108,9 +111,9 @@ def study(server: Server, hit_batch: Path, people: int, export: Path) -> int:
 
     Every tenth leaves before the end. Returns how many have handed in.
     """
-    whole = read_batch(hit_batch)
+    whole_batch = read_batch(hit_batch)
     layout = load_layout(str(hit_batch / "layout"))
-    items = {item.id: item for item in whole.items}
+    items = {item.id: item for item in whole_batch.items}
     table_rows, done_count = ["Submission id,Participant id,Status"], 0
     for person_number in range(1, people + 1):
         who = {
@@ -120,14 +123,14 @@ def study(server: Server, hit_batch: Path, people: int, export: Path) -> int:
         }
         http_status, hit_reply = call(server.address, "hit", who)
         if http_status == 200 and person_number % 10:
-            ids = [shown_item["id"] for shown_item in hit_reply["hit"]["items"]]
+            ids = column_of(hit_reply["hit"]["items"], "id")
             item_answers = {
-                shown_item: answers_to(whole.layout, layout, items[shown_item])
+                shown_item: answers_to(whole_batch.layout, layout, items[shown_item])
                 for shown_item in ids
             }
             own_ids = {"assignment": who["assignment"], "study": who["study"]}
             hit_id = hit_reply["hit"]["id"]
-            done_by = handed_in(whole.id, hit_id, who["worker"], item_answers, **own_ids)
+            done_by = handed_in(whole_batch.id, hit_id, who["worker"], item_answers, **own_ids)
             http_status, reply = call(server.address, "submissions", done_by)
             assert http_status == 200, reply
             done_count += 1

@@ -32,7 +32,7 @@ def cloze(n: int, split: Split = "unchanged", period: str = "2021Q3", **changes:
     """Row number `n`; ids differ by number and period."""
     asked_period = Period.parse(period)
     answer = Answer(f"Q{n + 1000}", f"Club {n}", (f"C{n}", "the club"))
-    values: dict[str, Any] = {
+    cloze_values: dict[str, Any] = {
         "id": f"{n:04}-{period}",
         "prompt": in_period(f"Person {n} plays for _X_.", asked_period),
         "targets": merge_targets([answer.label], answer.aliases),
@@ -59,12 +59,12 @@ def cloze(n: int, split: Split = "unchanged", period: str = "2021Q3", **changes:
         "answer_tokens": (3,),
         "views": ("multi_token", "max_tokens_5"),
     }
-    return Cloze(**(values | changes))
+    return Cloze(**(cloze_values | changes))
 
 
 def segment(n: int, **changes: Any) -> Segment:
     """A row of a table without ids."""
-    values: dict[str, Any] = {
+    segment_values: dict[str, Any] = {
         "subject": f"Q{n}",
         "relation": "P54",
         "object": "Q9",
@@ -78,7 +78,7 @@ def segment(n: int, **changes: Any) -> Segment:
         "statements": (f"Q{n}$a",),
         "snapshot": date(2026, 2, 2),
     }
-    return Segment(**(values | changes))
+    return Segment(**(segment_values | changes))
 
 
 def drop(item: str, reason: str = "in_doubt") -> Dropped:
@@ -123,7 +123,7 @@ def dataset(sample: Sample) -> Dataset:
     for name, splits in sample.rows.items():
         row_types = {"segments": Segment, "questions": ReasoningQuestion}
         row = row_types.get(name, Cloze)
-        sources = {split: from_rows(row, rows) for split, rows in splits.items()}
+        sources = {split: from_rows(row, split_rows) for split, split_rows in splits.items()}
         tables.append(Table(name, row, f"Rows that are `{name}`.", sources))
     sizes = {"unchanged": {"2021Q3": 5, "2021Q4": 5}, "updated": {"2021Q3": 1, "2021Q4": 0}}
     picture = Plot("splits", "periods", "Rows a period", "Each panel has its scale.", sizes)
@@ -182,9 +182,9 @@ def changed(splits: Mapping[str, Any], **settings: Any) -> Sample:
         config, _, split = place.partition("/")
         if row_changes is None:
             rows[config] = {
-                n: rows_by_split
-                for n, rows_by_split in rows[config].items()
-                if split and n != split
+                config_name: rows_by_split
+                for config_name, rows_by_split in rows[config].items()
+                if split and config_name != split
             }
         else:
             rows.setdefault(config, {})[split] = [
@@ -199,11 +199,11 @@ def changed(splits: Mapping[str, Any], **settings: Any) -> Sample:
 def _changed(config: str, split: str, row_changes: Any) -> Any:
     row_values: dict[str, Any] = {} if config == "segments" else {"split": config, "period": split}
     row_values |= {"n": row_changes} if isinstance(row_changes, int) else row_changes
-    values: Any = {
+    changed_values: Any = {
         name: tuple(row_value) if isinstance(row_value, list) else row_value
         for name, row_value in row_values.items()
     }
-    return segment(**values) if config == "segments" else cloze(**values)
+    return segment(**changed_values) if config == "segments" else cloze(**changed_values)
 
 
 def edited(config: str, split: str, rows: Iterable[Any]) -> Sample:
@@ -217,11 +217,11 @@ def edit(release: Path, place: str, value: Any) -> None:
     The manifest's own checksum is that of what it says then, as a careful forger would have it.
     """
     path = release / "manifest.json"
-    whole = part = json.loads(path.read_text())
-    *inside, last = (int(step) if step.isdigit() else step for step in place.split("."))
-    for step in inside:
+    whole_document = part = json.loads(path.read_text())
+    *outer_keys, last = (int(step) if step.isdigit() else step for step in place.split("."))
+    for step in outer_keys:
         part = part[step]
     part[last] = value(part[last]) if callable(value) else value
-    whole["manifest_sha256"] = "0" * 64
-    write_json(path, whole, sort_keys=True)
-    write_json(path, whole | {"manifest_sha256": own_sha256(release)}, sort_keys=True)
+    whole_document["manifest_sha256"] = "0" * 64
+    write_json(path, whole_document, sort_keys=True)
+    write_json(path, whole_document | {"manifest_sha256": own_sha256(release)}, sort_keys=True)

@@ -29,6 +29,7 @@ from factdrift.annotation.order import Delivery
 from factdrift.annotation.submission import Json
 from tests.annotation_items import FIELDS
 from tests.annotation_workers import handed_in
+from tests.tables import column_of, ids_of
 
 HOSTILE = (
     '<script>alert(1)</script> \U0001f600\U0001f600 said "O\'Neil" ${data} =1+1 ]]> </script> '
@@ -91,7 +92,7 @@ def work(hit_batch: HitBatch, layout: Layout, seed: int = 0, workers: int = 3) -
         for hit_number in range(len(hit_batch.hits))
         for worker_number in range(workers)
     ]
-    out = []
+    finished_work = []
     for hit_number, worker_id, draw, more_values in [*visits, (0, "W0", "again", "2")]:
         hit, random_source = hit_batch.hits[hit_number], random.Random(f"{seed} {draw}")
         item_answers = {
@@ -106,20 +107,20 @@ def work(hit_batch: HitBatch, layout: Layout, seed: int = 0, workers: int = 3) -
             "item_seconds": dict.fromkeys(item_answers, seconds),
         }
         name = f"A{hit.id}{worker_id}{more_values}"
-        out.append(
+        finished_work.append(
             handed_in(hit_batch.id, hit.id, worker_id, item_answers, assignment=name, **times)
         )
-    return out
+    return finished_work
 
 
 def said(
     layout: Layout, item_fields: Mapping[str, Json], random_source: random.Random
 ) -> dict[str, Any]:
     """Answers for one item that the layout takes: the first that are drawn so."""
-    drawn = (_scope(layout, layout.answers, item_fields, random_source) for _ in range(200))
+    drawn_answers = (_scope(layout, layout.answers, item_fields, random_source) for _ in range(200))
     return next(
         item_answers
-        for item_answers in drawn
+        for item_answers in drawn_answers
         if not answer_problems(layout, item_fields, item_answers)
     )
 
@@ -130,17 +131,17 @@ def _scope(
     named_values: Mapping[str, Json],
     random_source: random.Random,
 ) -> dict[str, Any]:
-    out: dict[str, Any] = {}
+    scope_answers: dict[str, Any] = {}
     for name, answer in layout_answers.items():
-        earlier_bytes = {**named_values, **out}
+        earlier_bytes = {**named_values, **scope_answers}
         if name in WAYS_OUT or not is_asked(answer, earlier_bytes):
             continue
         if not answer.required and random_source.random() < 0.3:
             continue
         answer_value = _value(layout, answer, earlier_bytes, random_source)
         if answer_value is not None:
-            out[name] = answer_value
-    return out
+            scope_answers[name] = answer_value
+    return scope_answers
 
 
 def _value(
@@ -155,8 +156,10 @@ def _value(
         case "choice":
             return random_source.choice(available_choices(answer, named_values) or [""])
         case "choices":
-            options = available_choices(answer, named_values)
-            return [option for option in options if random_source.random() < 0.5] or options[:1]
+            available_options = available_choices(answer, named_values)
+            return [
+                option for option in available_options if random_source.random() < 0.5
+            ] or available_options[:1]
         case "text":
             return _text(answer, named_values, random_source)
         case "span":
@@ -164,9 +167,10 @@ def _value(
         case "spans":
             return _spans(layout, answer, named_values, random_source, random_source.randint(1, 3))
         case "group":
-            count = random_source.randint(max(answer.min_items, 1), answer.max_items)
+            group_size = random_source.randint(max(answer.min_items, 1), answer.max_items)
             return [
-                _scope(layout, answer.answers, named_values, random_source) for _ in range(count)
+                _scope(layout, answer.answers, named_values, random_source)
+                for _ in range(group_size)
             ]
 
 
@@ -176,10 +180,10 @@ def _text(
     """A text such as the answer's check wants, with what might break a platform."""
     check = answer.check
     parts = [check.starts_with[0].capitalize() if check.starts_with else "well"]
-    for source in (check.keeps_words, check.keeps_numbers, check.has_field):
+    for source_field in (check.keeps_words, check.keeps_numbers, check.has_field):
         parts += (
-            split_words(re.sub(r"\[[^]]*\]", " ", value_as_text(named_values.get(source))))
-            if source
+            split_words(re.sub(r"\[[^]]*\]", " ", value_as_text(named_values.get(source_field))))
+            if source_field
             else []
         )
     parts += [check.contains_once or "", random_source.choice(_ADDED)]
@@ -232,8 +236,8 @@ def packed(submission: Mapping[str, Any]) -> str:
 def mturk_csv(works: Sequence[Made], hit_batch: HitBatch, file_path: Path) -> None:
     """A results file of the requester site."""
     with (hit_batch.folder / "mturk" / "hits.csv").open() as file:
-        cells = (row["data"] for row in csv.DictReader(file))
-        data = dict(zip((hit.id for hit in hit_batch.hits), cells, strict=True))
+        cells = column_of(csv.DictReader(file), "data")
+        data_by_hit = dict(zip(ids_of(hit_batch.hits), cells, strict=True))
     ends = ["Input.data", "Answer.hitId", "Answer.submission", "Answer.workerId"]
     with file_path.open("w", encoding="utf-8", newline="") as out:
         write = csv.DictWriter(out, [*COLUMNS, *ends, "Approve", "Reject"], quoting=csv.QUOTE_ALL)
@@ -242,7 +246,7 @@ def mturk_csv(works: Sequence[Made], hit_batch: HitBatch, file_path: Path) -> No
             row = dict.fromkeys(COLUMNS, "")
             row |= {"HITId": f"H{submission['hit']}", "AssignmentId": submission["assignment"]}
             row |= {"WorkerId": submission["worker"], "AssignmentStatus": "Submitted"}
-            row |= {"Title": '=HYPERLINK("http://x")', "Input.data": data[submission["hit"]]}
+            row |= {"Title": '=HYPERLINK("http://x")', "Input.data": data_by_hit[submission["hit"]]}
             row |= {
                 "Answer.submission": packed(submission),
                 "Answer.workerId": submission["worker"],
@@ -264,19 +268,22 @@ def label_studio_export(
         for submission_number, submission in enumerate(works):
             if item in submission["answers"]:
                 item_answers = submission["answers"][item]
-                result = [
+                control_results = [
                     *_results(
                         layout, layout.answers, item_answers, "", task["data"], item_fields[item]
                     )
                 ]
-                for region in result:
+                for region in control_results:
                     region["to_name"] = tied[region["from_name"]]
                 annotation = {
                     "id": 1000 * number + submission_number,
                     "completed_by": sum(submission["worker"].encode()),
                 }
                 annotation |= {"was_cancelled": False, "ground_truth": False}
-                annotation |= {"result": result, "lead_time": submission["item_seconds"][item]}
+                annotation |= {
+                    "result": control_results,
+                    "lead_time": submission["item_seconds"][item],
+                }
                 task["annotations"].append(annotation)
     file_path.write_text(json.dumps(tasks, ensure_ascii=False), "utf-8")
 
@@ -302,7 +309,7 @@ def _results(
             case "text":
                 yield {**base, "type": "textarea", "value": {"text": [f" {value}"]}}
             case "span" | "spans":
-                whole, texts = (
+                whole_texts, texts = (
                     data[answer.field or ""],
                     paragraph_texts(item_fields[answer.field or ""]),
                 )
@@ -311,7 +318,7 @@ def _results(
                     for earlier_bytes, paragraph_text in pairwise(
                         ["", *texts[: span.get("paragraph", -1) + 1]]
                     ):
-                        first = whole.index(paragraph_text, first + len(earlier_bytes))
+                        first = whole_texts.index(paragraph_text, first + len(earlier_bytes))
                     span_place = {"start": first + span["start"], "end": first + span["end"]}
                     span_place |= {"text": span["text"], "labels": [answer.label]}
                     yield {

@@ -19,7 +19,7 @@ from tests.file_server import QuietHandler, serve_requests
 STACK_TRACE = b"\njava.util.concurrent.TimeoutException\n\tat java.util.concurrent.FutureTask.get\n"
 """What Blazegraph adds to an answer that it had begun when time ran out."""
 
-How = Literal["500", "504", "429", "hang", "truncated", "trace"]
+How = Literal["500", "503", "504", "429", "hang", "truncated", "trace"]
 """How an endpoint gives up on an answer that is too large for it."""
 
 
@@ -55,14 +55,17 @@ def _handler(server: Server) -> type[QuietHandler]:
             entry |= {"query": query, "time": time.monotonic(), "status": 200}
             server.log.append(entry)
             time.sleep(server.delay)
-            fault = server.faults.pop(0) if server.faults else {"kind": "pass"}
-            if fault["kind"] == "drop":
+            planned_fault = server.faults.pop(0) if server.faults else {"kind": "pass"}
+            if planned_fault["kind"] == "drop":
                 entry["status"] = 0
                 self.close_connection = True
-            elif fault["kind"] != "pass":
-                entry["status"] = int(fault["kind"])
-                text, after = fault.get("body", "told to fail"), fault.get("after", "")
-                self.send(entry["status"], text.encode(), {"Retry-After": after})
+            elif planned_fault["kind"] != "pass":
+                entry["status"] = int(planned_fault["kind"])
+                text, cut_after = (
+                    planned_fault.get("body", "told to fail"),
+                    planned_fault.get("after", ""),
+                )
+                self.send(entry["status"], text.encode(), {"Retry-After": cut_after})
             else:
                 query_result = server.store.query(query)
                 assert isinstance(query_result, QuerySolutions)
@@ -105,7 +108,7 @@ def serve(
             store.bulk_extend(wikibase_rdf.entity_rdf(entity, flavour, served_relations))
     if dated:
         store.add(wikibase_rdf.dataset(dated))
-    server = Server(store)
-    with serve_requests(_handler(server)) as url:
-        server.endpoint = f"{url}/sparql"
-        yield server
+    sparql_server = Server(store)
+    with serve_requests(_handler(sparql_server)) as server_url:
+        sparql_server.endpoint = f"{server_url}/sparql"
+        yield sparql_server

@@ -318,6 +318,7 @@ class Overlap(NamedTuple):
     days: Point
 
 
+# SPEC: stated terms that overlap so long are of co-holders, shorter ones a wrong date or an interim
 CO_HOLDING_DAYS = 92
 
 
@@ -359,16 +360,18 @@ def sure_overlaps(claims: Sequence[Claim], snapshot: int) -> list[Overlap]:
         return claim.fact.end.first
 
     overlaps: list[Overlap] = []
-    for one, other in combinations(stated_terms(claims, snapshot), 2):
-        two_open = one.fact.end is None and other.fact.end is None  # "are not compared here"
-        if one.holder == other.holder or two_open:
+    for first_term, second_term in combinations(stated_terms(claims, snapshot), 2):
+        two_open = (
+            first_term.fact.end is None and second_term.fact.end is None
+        )  # "are not compared here"
+        if first_term.holder == second_term.holder or two_open:
             continue
         # "A handover day … is no overlap"
-        ends_later = first_end(one) > other.fact.start.last
-        if ends_later and first_end(other) > one.fact.start.last:
-            first_day = max(one.fact.start.last, other.fact.start.last)
-            overlap_days = Point(first_day, min(first_end(one), first_end(other)))
-            overlaps.append(Overlap(one, other, overlap_days))
+        ends_later = first_end(first_term) > second_term.fact.start.last
+        if ends_later and first_end(second_term) > first_term.fact.start.last:
+            first_day = max(first_term.fact.start.last, second_term.fact.start.last)
+            overlap_days = Point(first_day, min(first_end(first_term), first_end(second_term)))
+            overlaps.append(Overlap(first_term, second_term, overlap_days))
     return overlaps
 
 
@@ -632,8 +635,8 @@ def all_claims(history: History, snapshot: int) -> Claims:
 def timeline(history: History, snapshot: int, offices: Offices | None = None) -> Timeline:
     """The timeline of a pair as of the snapshot day (an ordinal): SPEC, "Timelines"."""
     relation = history.relation
-    named, nameless, gaps = all_claims(history, snapshot)
-    overlaps = sure_overlaps(named, snapshot) if relation.exclusive else []
+    named_claims, nameless, gaps = all_claims(history, snapshot)
+    overlaps = sure_overlaps(named_claims, snapshot) if relation.exclusive else []
     co_held = are_co_holders(overlaps)
 
     def closers_of(claim: Claim) -> list[Claim]:
@@ -642,27 +645,31 @@ def timeline(history: History, snapshot: int, offices: Offices | None = None) ->
             return []
         if claim.fact.rank == "preferred":  # "is never closed so"
             return []
-        return successors(claim, named, snapshot)
+        return successors(claim, named_claims, snapshot)
 
     def later_claims(claim: Claim) -> list[Claim]:
         """Claims that put an open one in doubt where they are later."""
         rivals: list[Claim] = []
         if relation.usually:  # "an unlabelled object counts"
-            rivals += [rival for rival in named + nameless if rival.holder != claim.holder]
+            rivals += [rival for rival in named_claims + nameless if rival.holder != claim.holder]
         if relation.seat and offices:
             rivals += offices.others(history, claim)
         return rivals
 
-    still_open = [claim.fact for claim in named if claim.fact.end is None and not closers_of(claim)]
+    still_open = [
+        claim.fact for claim in named_claims if claim.fact.end is None and not closers_of(claim)
+    ]
     segments: list[Segment] = []
     trusted_segments: list[Segment] = []
-    for claim in named:
+    for claim in named_claims:
         is_rival = relation.exclusive and in_doubt(claim.fact, still_open, co_held)
         doubt_days = frozenset() if co_held else days_in_doubt(claim, overlaps)
         trust_ends = sure_until(claim, relation, later_claims(claim)), MAX_DAY
-        for trusted_until, found in zip(trust_ends, (segments, trusted_segments), strict=True):
+        for trusted_until, trusted_result in zip(
+            trust_ends, (segments, trusted_segments), strict=True
+        ):
             segment = segment_of(claim, snapshot, closers_of(claim), is_rival, trusted_until)
-            found.append(with_doubts(segment, doubt_days))
+            trusted_result.append(with_doubts(segment, doubt_days))
     for claim in nameless:  # "A successor closes an open gap of the pair too."
         closed_segment = segment_of(claim, snapshot, closers_of(claim), False, MAX_DAY)
         gap_days = (closed_segment.start.first, closed_segment.end.last)
@@ -866,10 +873,16 @@ def comparisons(
         held(line, period if when_counted == "during" else Point(period.last, period.last))
         for period in built_periods
     ]
-    rows = [compare_held(before, after, undated) for before, after in pairwise(held_values)]
+    compared_rows = [
+        compare_held(earlier_held, later_held, undated)
+        for earlier_held, later_held in pairwise(held_values)
+    ]
     if when_counted == "end":
-        rows = [asked_at_end(row_number, row, held_values) for row_number, row in enumerate(rows)]
-    return list(zip(built_periods[1:], rows, strict=True))
+        compared_rows = [
+            asked_at_end(row_number, row, held_values)
+            for row_number, row in enumerate(compared_rows)
+        ]
+    return list(zip(built_periods[1:], compared_rows, strict=True))
 
 
 def asked_at_end(row_number: int, row: Comparison, held_values: Sequence[Held]) -> Comparison:
@@ -886,6 +899,7 @@ def asked_at_end(row_number: int, row: Comparison, held_values: Sequence[Held]) 
     return replace(row, still_true=held_before & held_then) if held_then - held_before else row
 
 
+# SPEC: longer gaps are mostly of holders that nobody entered
 VACANT_DAYS = 92
 
 
@@ -896,17 +910,23 @@ def is_vacant(line: Timeline, day: int) -> bool:
     may_hold = len(earlier_segments) + len(later_segments) < len(line.segments)
     if may_hold or not earlier_segments or not later_segments:
         return False
-    before = max(earlier_segments, key=lambda segment: (segment.end.last, segment.end.first))
-    after = min(later_segments, key=lambda segment: (segment.start.first, segment.start.last))
-    both_sure = {before.kind, after.kind} == {"state"} and not (before.doubtful or after.doubtful)
-    empty_days = Point(before.end.last + 1, after.start.first - 1)
+    segment_before = max(
+        earlier_segments, key=lambda segment: (segment.end.last, segment.end.first)
+    )
+    segment_after = min(
+        later_segments, key=lambda segment: (segment.start.first, segment.start.last)
+    )
+    both_sure = {segment_before.kind, segment_after.kind} == {"state"} and not (
+        segment_before.doubtful or segment_after.doubtful
+    )
+    empty_days = Point(segment_before.end.last + 1, segment_after.start.first - 1)
     is_barred = any(possible(gap.first, gap.last, empty_days) for gap in line.gaps)
     return (
         both_sure
-        and before.end_stated  # "the last holder's end is stated (not inferred)"
-        and after.start_stated
+        and segment_before.end_stated  # "the last holder's end is stated (not inferred)"
+        and segment_after.start_stated
         and not is_barred  # "nothing may hold in between"
-        and after.start.last - before.end.first - 1 <= VACANT_DAYS
+        and segment_after.start.last - segment_before.end.first - 1 <= VACANT_DAYS
     )
 
 

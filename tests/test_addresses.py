@@ -118,9 +118,9 @@ def test_no_message_shows_a_password(text: str) -> None:
         parse_address(text, (*WEB_SCHEMES, *BUCKET_SCHEMES))
     except UserError as refusal:
         assert "s3cret" not in str(refusal)
-    with pytest.raises(UserError, match="no NAME=PATH") as told:
+    with pytest.raises(UserError, match="no NAME=PATH") as raised_error:
         gather({}, [f"my-news={text}"], strict=False)
-    assert "s3cret" not in str(told.value) or "://" not in text
+    assert "s3cret" not in str(raised_error.value) or "://" not in text
 
 
 def test_a_path_with_odd_characters_is_shown_whole() -> None:

@@ -74,9 +74,9 @@ class _Judges:
     ) -> None:
         """Do the whole batch and read it in."""
         assert threshold_report.batch
-        results = self.folder / f"{threshold_report.batch[0].name}{''.join(workers)}.jsonl"
-        work(threshold_report.batch[0], results, list(workers), self.says)
-        take(self.folder, results)
+        results_path = self.folder / f"{threshold_report.batch[0].name}{''.join(workers)}.jsonl"
+        work(threshold_report.batch[0], results_path, list(workers), self.says)
+        take(self.folder, results_path)
 
     def says(self, worker_id: str, item: Item) -> dict[str, Any]:
         if item.answers is not None:
@@ -132,8 +132,8 @@ def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None
     assert [band.toxic for band in insult.bands[:3]] == [40, 40, 40]
     assert threshold_report.batch is None and threshold_report.sent == 0
     assert threshold_report.snippet
-    written = yaml.safe_load(threshold_report.snippet.read_text("utf-8"))
-    assert written == {"thresholds": thresholds}
+    written_snippet = yaml.safe_load(threshold_report.snippet.read_text("utf-8"))
+    assert written_snippet == {"thresholds": thresholds}
     assert judges.next() == threshold_report
     assert "insult: threshold 0.75" in threshold_report.lines()
     head = [
@@ -157,8 +157,8 @@ def test_few_rows_are_enough(tmp_path: Path) -> None:
     ]
     hand_in(tmp_path, lines, "few.jsonl")
     judges.scores = {f"r{row_number}": dict.fromkeys(ATTRIBUTES) for row_number in range(4)}
-    first = judges.next()
-    judges.judge(first)
+    first_report = judges.next()
+    judges.judge(first_report)
     threshold_report, _ = _run(judges)
     warned = "insult: of fewer than 50 judgments, too few: 0.95 (2), 0.45 (4)"
     assert threshold_report.lines()[2:4] == ["insult: threshold 0.95", warned]
@@ -170,7 +170,7 @@ def test_few_rows_are_enough(tmp_path: Path) -> None:
 
 def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) -> None:
     judges = _of_file(tmp_path)
-    seen: set[str] = set()
+    seen_rows: set[str] = set()
     for lows in ({0.95}, {0.90}):
         threshold_report = judges.next()
         assert threshold_report.batch
@@ -180,30 +180,30 @@ def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) ->
             for item in hit.items
             if item.row
         }
-        assert table_rows & seen == set()
+        assert table_rows & seen_rows == set()
         assert table_rows <= {
             band_row for attribute in threshold_report.attributes for band_row in attribute.lacking
         }
         assert {
             attribute.next_band for attribute in threshold_report.attributes if attribute.next_band
         } >= lows
-        seen |= table_rows
+        seen_rows |= table_rows
         judges.judge(threshold_report)
 
 
 def test_a_batch_that_is_out_is_waited_for(tmp_path: Path) -> None:
     judges = _of_file(tmp_path)
-    first = judges.next()
+    first_report = judges.next()
     waiting = judges.next()
     assert (waiting.batch, waiting.snippet) == (None, None)
-    assert first.batch
-    table_rows = first.batch[1].counts["items"]
+    assert first_report.batch
+    table_rows = first_report.batch[1].counts["items"]
     assert waiting.sent == table_rows
-    judges.judge(first, ("u",))  # one judge of two
+    judges.judge(first_report, ("u",))  # one judge of two
     assert judges.next().sent == table_rows
-    again = judges.next(again=True)
-    assert again.batch and again.batch[1].counts["items"] == table_rows
-    judges.judge(again, ("v",))
+    same_report = judges.next(again=True)
+    assert same_report.batch and same_report.batch[1].counts["items"] == table_rows
+    judges.judge(same_report, ("v",))
     assert judges.next().batch
 
 
@@ -240,14 +240,20 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
                 Dropped("toxicity", "toxic_insult", attribute_name, None, None, None, score, detail)
             )
     lost.append(Dropped("length", "too_long", "ffff", None, None, None, 0.9, "insult=0.99: x"))
-    told = replace(
+    order_with_release = replace(
         meta(Sample({})),
         dataset="streamingqa",
         prose=PROSE.parents[1] / "streamingqa" / "prose.md",
         parameters={"filters": [Toxicity().model_dump(mode="json")]},
     )
-    table = Table("all", NewsQuestion, "All.", {"eval": from_rows(NewsQuestion, kept_rows)})
-    write_release(Dataset((table,), (from_rows(Dropped, lost),)), told, tmp_path / "releases")
+    question_table = Table(
+        "all", NewsQuestion, "All.", {"eval": from_rows(NewsQuestion, kept_rows)}
+    )
+    write_release(
+        Dataset((question_table,), (from_rows(Dropped, lost),)),
+        order_with_release,
+        tmp_path / "releases",
+    )
     threshold_report, _ = _run(judges)
     # insult: toxic from 0.815: as above; threat: 0.1 for all that were dropped, never toxic: the
     # one band that it has is the last, and goes
@@ -255,16 +261,15 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
         "insult": 0.75,
         "threat": 0.1,
     }
-    first = read_batch(tmp_path / "hits/judge_toxicity/0001")
-    shown_fields = [item.fields for hit in first.hits for item in hit.items if item.row]
+    first_batch = read_batch(tmp_path / "hits/judge_toxicity/0001")
+    shown_fields = [item.fields for hit in first_batch.hits for item in hit.items if item.row]
     assert {tuple(item_fields) for item_fields in shown_fields} == {("question",)}
-    assert all(
-        str(item_fields["question"]).startswith("Who said: ") for item_fields in shown_fields
-    )
+    for item_fields in shown_fields:
+        assert str(item_fields["question"]).startswith("Who said: ")
     assert threshold_report.snippet
-    (written,) = yaml.safe_load(threshold_report.snippet.read_text("utf-8"))
-    assert written["scorer"]["thresholds"] == {"insult": 0.75, "threat": 0.1}
-    (tmp_path / "filter.yaml").write_text(yaml.safe_dump(written), "utf-8")
+    (written_filter,) = yaml.safe_load(threshold_report.snippet.read_text("utf-8"))
+    assert written_filter["scorer"]["thresholds"] == {"insult": 0.75, "threat": 0.1}
+    (tmp_path / "filter.yaml").write_text(yaml.safe_dump(written_filter), "utf-8")
     assert load(tmp_path / "filter.yaml", Toxicity).scorer.scorer == "local"
 
 

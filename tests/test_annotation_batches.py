@@ -17,7 +17,7 @@ from factdrift.builders.core.hashing import file_sha256
 from tests.annotation_items import FIELDS
 from tests.annotation_workers import batch_of, hand_in, order, submission, take
 from tests.conftest import checksums, run_cli
-from tests.tables import read_table
+from tests.tables import names_of, read_table
 from tests.test_annotation_items import ARTICLE_ID
 
 CASES = read_table("annotation_batches")
@@ -33,8 +33,15 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
     batch_files = "items.jsonl layout/layout.yaml layout/task.html.j2 preview.html private.json"
     pages = "static/hits/0001.json static/hits/0002.json static/links.csv static/task.html"
     assert sorted(entries) == [*batch_files.split(), *pages.split()]
-    counts = {"hits": 2, "items": 6, "attention": 2, "assignments": 4, "rows": 20, "sent_before": 0}
-    assert manifest.counts == counts
+    expected_counts = {
+        "hits": 2,
+        "items": 6,
+        "attention": 2,
+        "assignments": 4,
+        "rows": 20,
+        "sent_before": 0,
+    }
+    assert manifest.counts == expected_counts
     assert (str(manifest.pay.total), str(manifest.pay.hourly)) == ("2.00", "15.00")
     assert load_batch_manifest(batch_folder) == manifest
     hit_batch = read_batch(batch_folder)
@@ -55,7 +62,8 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
         "2 workers each at 0.50 USD a HIT (15.00 USD an hour): 2.00 USD in all" in printed_text[1]
     )
     for file_path in [batch_folder / "preview.html", *(batch_folder / "static").rglob("*.*")]:
-        assert not any(f'"{row}"' in file_path.read_text("utf-8") for row in manifest.rows)
+        for row in manifest.rows:
+            assert f'"{row}"' not in file_path.read_text("utf-8")
 
 
 @pytest.mark.parametrize(("hits", "shown_count"), [(20, 20), (21, 20)])
@@ -65,23 +73,23 @@ def test_a_preview_has_some_hits(hits: int, shown_count: int, tmp_path: Path) ->
 
 
 def test_the_same_order_gives_the_same_bytes(tmp_path: Path) -> None:
-    first, _ = make_batch(order(tmp_path))
-    again, _ = make_batch(order(tmp_path, out=tmp_path / "other"))
-    assert checksums(first) == checksums(again)
+    first_batch, _ = make_batch(order(tmp_path))
+    second_batch, _ = make_batch(order(tmp_path, out=tmp_path / "other"))
+    assert checksums(first_batch) == checksums(second_batch)
     other_folder, _ = make_batch(order(tmp_path, out=tmp_path / "third", seed=1))
-    assert checksums(first) != checksums(other_folder)
-    assert read_batch(first).id != read_batch(other_folder).id
+    assert checksums(first_batch) != checksums(other_folder)
+    assert read_batch(first_batch).id != read_batch(other_folder).id
 
 
 def test_rows_are_never_sent_twice_unless_asked(tmp_path: Path) -> None:
-    sent: list[str] = []
+    sent_rows: list[str] = []
     for number, items in ((1, 6), (2, 6), (3, 6), (4, 2)):
         batch_folder, manifest = make_batch(order(tmp_path, seed=number // 4))
         assert batch_folder.name == f"{number:04}"
-        counts = manifest.counts
-        assert (counts["sent_before"], counts["items"]) == (len(sent), items)
-        sent += manifest.rows
-    assert sorted(sent) == sorted(f"r{row_number}" for row_number in range(20))
+        manifest_counts = manifest.counts
+        assert (manifest_counts["sent_before"], manifest_counts["items"]) == (len(sent_rows), items)
+        sent_rows += manifest.rows
+    assert sorted(sent_rows) == sorted(f"r{row_number}" for row_number in range(20))
     with pytest.raises(UserError, match=r"sent_before: 20.*\n.*--again"):
         make_batch(order(tmp_path))
     batch_folder, manifest = make_batch(order(tmp_path, again=True))
@@ -105,8 +113,8 @@ def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
         make_batch(order(tmp_path, undecided=True))
     hit_batch = batch_of(tmp_path)
     judgments = tmp_path / "judgments"
-    again = order(tmp_path, undecided=True, judgments=judgments, number=20)
-    assert make_batch(again)[1].rows == load_batch_manifest(hit_batch.folder).rows
+    undecided_order = order(tmp_path, undecided=True, judgments=judgments, number=20)
+    assert make_batch(undecided_order)[1].rows == load_batch_manifest(hit_batch.folder).rows
     decided, open_rows = (
         {batch_item.row for batch_item in hit.items if batch_item.row} for hit in hit_batch.hits
     )
@@ -114,16 +122,16 @@ def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
         tmp_path,
         hand_in(tmp_path, [submission(hit_batch, worker_id) for worker_id in ("A1", "B2")]),
     )
-    _, manifest = make_batch(again)
+    _, manifest = make_batch(undecided_order)
     assert set(manifest.rows) == open_rows
     assert manifest.counts["not_open"] == 20 - len(open_rows)
-    second = batch_of(tmp_path, undecided=True, judgments=judgments)
-    submissions = [submission(second, worker_id) for worker_id in ("A1", "B2")]
+    second_batch = batch_of(tmp_path, undecided=True, judgments=judgments)
+    submissions = [submission(second_batch, worker_id) for worker_id in ("A1", "B2")]
     take(tmp_path, hand_in(tmp_path, submissions, "second.jsonl"))
     gold = pq.read_table(judgments / "quick" / "gold.parquet").to_pylist()
     assert {row["row"] for row in gold if row["decision"] != "open"} == decided | open_rows
     with pytest.raises(UserError, match=r"no row of rows.jsonl can be sent .*not_open: 20"):
-        make_batch(again)
+        make_batch(undecided_order)
     with pytest.raises(UserError, match="--open and --again exclude each other"):
         make_batch(order(tmp_path, undecided=True, again=True))
 
@@ -134,14 +142,14 @@ def test_numbers_go_on_after_the_largest(tmp_path: Path) -> None:
     shutil.rmtree(folder)
     for name in ("9999", "10000", "x", "12", ".0007.tmp", "notes.txt"):
         (layout_hits / name).mkdir()
-    assert [file_path.name for file_path in batch_folders(layout_hits)] == ["9999", "10000"]
+    assert names_of(batch_folders(layout_hits)) == ["9999", "10000"]
     for name in ("9999", "10000"):
         (layout_hits / name).rmdir()
     batch_folder, _ = make_batch(order(tmp_path))
     batch_folder.rename(layout_hits / "9999")
-    second, _ = make_batch(order(tmp_path))
+    second_batch, _ = make_batch(order(tmp_path))
     third, _ = make_batch(order(tmp_path))
-    assert (second.name, third.name) == ("10000", "10001")
+    assert (second_batch.name, third.name) == ("10000", "10001")
 
 
 @pytest.mark.parametrize(

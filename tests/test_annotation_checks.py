@@ -19,13 +19,13 @@ CASES: list[dict[str, Any]] = json.loads(
 
 
 def test_texts_as_the_page_judges_them() -> None:
-    wrong = []
+    wrong_cases = []
     for test_case in CASES:
         check, item_fields = Check.model_validate(test_case["check"]), test_case.get("fields", {})
         rules = [rule for rule, _ in broken_rules(check, test_case["text"], item_fields)]
         if test_case["problem"] not in rules if test_case["problem"] else rules:
-            wrong.append((test_case, rules))
-    assert wrong == []
+            wrong_cases.append((test_case, rules))
+    assert wrong_cases == []
     assert len(CASES) > 100
 
 

@@ -15,6 +15,7 @@ from factdrift.annotation.quality.coefficients import (
     cohen_kappas,
     dawid_skene,
     fleiss_kappa,
+    gwet_ac1,
     majority,
 )
 from tests.tables import read_table
@@ -49,8 +50,8 @@ def test_alpha_of_known_tables(table_rows: str, expected_value: float | None) ->
 
 @pytest.mark.parametrize(("judges", "expected_value"), CASES["marks"])
 def test_alpha_of_an_item_of_many_units(judges: list[str], expected_value: float | None) -> None:
-    marks = [np.array([character == "1" for character in judge], bool) for judge in judges]
-    measured_alpha = alpha_units([marks]).alpha()
+    marked_units = [np.array([character == "1" for character in judge], bool) for judge in judges]
+    measured_alpha = alpha_units([marked_units]).alpha()
     assert measured_alpha == (
         expected_value if expected_value is None else pytest.approx(expected_value)
     )
@@ -63,11 +64,11 @@ def test_the_interval_is_that_of_resampled_items() -> None:
     units = alpha_units(columns)
     low, high = units.interval() or (0.0, 0.0)
     random_source = random.Random(1)
-    drawn = (
+    drawn_alphas = (
         alpha_units([random_source.choice(columns) for _ in columns]).alpha() for _ in range(2000)
     )
-    values = [drawn_alpha for drawn_alpha in drawn if drawn_alpha is not None]
-    least, most = np.quantile(values, [[0.005, 0.95], [0.05, 0.995]])  # few items: it jumps
+    known_alphas = [drawn_alpha for drawn_alpha in drawn_alphas if drawn_alpha is not None]
+    least, most = np.quantile(known_alphas, [[0.005, 0.95], [0.05, 0.995]])  # few items: it jumps
     assert least[0] <= low <= most[0] and least[1] <= high <= most[1]
     assert units.interval() == (low, high) != units.interval(seed=1)
 
@@ -99,6 +100,8 @@ def test_random_tables_come_out_as_by_the_usual_libraries(drawn: dict[str, Any])
     ]
     part = _units(" / ".join(map(" ".join, drawn["part"])))
     assert part.alpha() == pytest.approx(drawn["alpha"], abs=1e-12)
+    with_gaps = _ratings(*map("".join, zip(*drawn["part"], strict=True)))
+    assert gwet_ac1(with_gaps) == pytest.approx(drawn["ac1"], abs=1e-9)
     assert fleiss_kappa(full)[0] == pytest.approx(drawn["fleiss"], abs=1e-12)
     assert cohen_kappas(full)["0", "1"] == pytest.approx(drawn["cohen"], abs=1e-12)
     best = dawid_skene(full)
@@ -112,10 +115,15 @@ def test_the_anaesthetists_of_dawid_and_skene() -> None:
         for observer, answer_value in zip("1112345", values, strict=True)
     ]
     estimates = dawid_skene(rated)
-    shares = [
+    grade_shares = [
         sum(values[grade] for values in estimates.values()) / len(estimates) for grade in "1234"
     ]
-    assert [round(share, 2) for share in shares] == [0.40, 0.42, 0.11, 0.07]  # table 4
+    assert [round(grade_share, 2) for grade_share in grade_shares] == [
+        0.40,
+        0.42,
+        0.11,
+        0.07,
+    ]  # table 4
     assert next(iter(estimates["03"])) == "2" and majority(rated)["03"] == "2"
 
 
@@ -124,8 +132,8 @@ def _ratings(*table_rows: str) -> list[Rating]:
     return [
         Rating(str(item), worker_id, answer_value)
         for item, row in enumerate(table_rows)
-        for worker_id, answer_value in zip("uvwx", row, strict=False)
-        if answer_value != "."
+        for worker_id, answer_value in zip("uvwxyz", row, strict=False)
+        if answer_value not in ".-"
     ]
 
 
@@ -137,6 +145,27 @@ def test_fleiss_takes_items_of_one_size(
         None if kappa is None else pytest.approx(kappa),
         items,
     )
+
+
+def test_ac1_stays_high_where_nearly_all_is_one_value() -> None:
+    """49 of 50 items agree: alpha takes that for chance, and AC1 does not."""
+    ratings = _ratings(*["yy"] * 49, "yn")
+    assert _units("/".join(["y " * 50, "y " * 49 + "n"])).alpha() == pytest.approx(0, abs=0.01)
+    assert gwet_ac1(ratings) == pytest.approx(0.98, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("table_rows", "category_count", "ac1"),
+    [
+        (["yy", "yy"], 0, None),  # one value was given, and others are not known
+        (["yy", "yy"], 2, 1.0),  # nobody took the other choice
+        (["y", "n"], 2, None),  # nobody to compare with
+        (["yn", "ny"], 2, -1.0),
+        ([], 2, None),
+    ],
+)
+def test_ac1_at_its_ends(table_rows: list[str], category_count: int, ac1: float | None) -> None:
+    assert gwet_ac1(_ratings(*table_rows), category_count) == ac1
 
 
 def test_cohen_is_of_pairs_with_enough_in_common() -> None:

@@ -39,9 +39,9 @@ def test_a_parquet_file(tmp_path: Path) -> None:
     assert dataset.columns == ("id", "a")
     assert [place for place, _ in dataset.rows()] == list(range(3000))
     assert [row for _, row in dataset.rows(["a", "not there"])][2999] == {"a": 2999}
-    chosen = {0: "0", 1023: "1023", 1024: "1024", 2999: "2999"}
-    assert dict(dataset.rows(["id"], chosen)) == {
-        row_number: {"id": text} for row_number, text in chosen.items()
+    chosen_rows = {0: "0", 1023: "1023", 1024: "1024", 2999: "2999"}
+    assert dict(dataset.rows(["id"], chosen_rows)) == {
+        row_number: {"id": text} for row_number, text in chosen_rows.items()
     }
 
 
@@ -61,9 +61,9 @@ def test_files_that_are_none(
 def test_a_damaged_parquet_file(tmp_path: Path) -> None:
     file_path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": [str(row_number) * 50 for row_number in range(5000)]}), file_path)
-    data = bytearray(file_path.read_bytes())
-    data[1000:3000] = bytes(2000)
-    file_path.write_bytes(data)
+    file_bytes = bytearray(file_path.read_bytes())
+    file_bytes[1000:3000] = bytes(2000)
+    file_path.write_bytes(file_bytes)
     with pytest.raises(UserError, match=r"a\.parquet: damaged"):
         list(open_dataset(str(file_path), tmp_path).rows())
 
@@ -104,15 +104,16 @@ def test_releases(sample: Path, tmp_path: Path) -> None:
     assert newest.sha256 == file_sha256(folder / "manifest.json")
     dev = open_dataset("timeqa", releases, config="hard", split="dev")
     assert (dev.config, dev.splits) == ("hard", ("dev",))
-    whole = open_dataset("timeqa", releases, config="hard")
-    assert whole.splits == ("train", "dev", "test")
+    whole_config = open_dataset("timeqa", releases, config="hard")
+    assert whole_config.splits == ("train", "dev", "test")
     assert {row["split"] for _, row in dev.rows(["split"])} == {"dev"}
-    assert len(list(whole.rows(["id"]))) > len(list(dev.rows(["id"])))
+    assert len(list(whole_config.rows(["id"]))) > len(list(dev.rows(["id"])))
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.0")
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.10")
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.9")
-    files = open_dataset("timeqa", tmp_path).files
-    assert all("1.0.10" in file_path.parts for file_path in files)
+    dataset_files = open_dataset("timeqa", tmp_path).files
+    for file_path in dataset_files:
+        assert "1.0.10" in file_path.parts
 
 
 @pytest.mark.parametrize(("name", "options", "expected_message"), CASES["releases"])

@@ -109,9 +109,9 @@ def test_utf_16(order: str, name: str, tmp_path: Path) -> None:
     "name", ["../../evil", "/etc/passwd", "..", ".", "\0", "a/b", "C:\\x", "~"]
 )
 def test_ids_that_are_paths(name: str, tmp_path: Path) -> None:
-    inside = tmp_path / "deep" / "er"
-    inside.mkdir(parents=True)
-    hit_batch = batch_of(inside)
+    inner_folder = tmp_path / "deep" / "er"
+    inner_folder.mkdir(parents=True)
+    hit_batch = batch_of(inner_folder)
     good_submission = submission(hit_batch, "w1")
     item = next(iter(good_submission["answers"]))
     sent_submission = [
@@ -124,13 +124,17 @@ def test_ids_that_are_paths(name: str, tmp_path: Path) -> None:
         good_submission | {name: name},
         good_submission | {"layout": name},
     ]
-    file_path = hand_in(inside, sent_submission)
+    file_path = hand_in(inner_folder, sent_submission)
     earlier_bytes = files(tmp_path) | {"deep/er/hits/.salt"}
-    import_report = take(inside, file_path)
+    import_report = take(inner_folder, file_path)
     assert import_report.new == 1
     unknown = ["unknown batch", "unknown HIT", "unknown item", "unknown item"]
-    assert [refusal[2] for refusal in refusals(inside)] == [*unknown, *["not a submission"] * 2]
-    assert all(new.startswith("deep/er/judgments") for new in files(tmp_path) - earlier_bytes)
+    assert [refusal[2] for refusal in refusals(inner_folder)] == [
+        *unknown,
+        *["not a submission"] * 2,
+    ]
+    for new_file in files(tmp_path) - earlier_bytes:
+        assert new_file.startswith("deep/er/judgments")
 
 
 def test_terminals_are_not_told_what_to_do(tmp_path: Path) -> None:
@@ -158,6 +162,7 @@ done = take(tmp, *map(Path, sys.argv[2:]))
 took = round(time.monotonic() - start)
 print(before, peak(), done.new + done.known, sum(done.refused.values()), took)
 """
+# far more than the reader may hold, so that a part of it in memory shows
 SIZE = 200 << 20
 
 
@@ -203,8 +208,8 @@ def test_200_megabytes(
     _big(kind, file_path, good_submission)
     assert file_path.stat().st_size >= SIZE
     import_report = run_process(sys.executable, "-c", BIG, tmp_path, file_path)
-    earlier_bytes, after, came, out, took = map(int, import_report.stdout.split())
-    print(f"{kind}: {after} MB at most, {earlier_bytes} MB for one line, {took} s")
+    earlier_bytes, memory_after, came, out, took = map(int, import_report.stdout.split())
+    print(f"{kind}: {memory_after} MB at most, {earlier_bytes} MB for one line, {took} s")
     file_path.unlink()
     assert (came, out in refused) == (taken_count, True)
-    assert after - earlier_bytes < 100
+    assert memory_after - earlier_bytes < 100

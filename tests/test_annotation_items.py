@@ -19,7 +19,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
 from tests.annotation_items import own_layout as layout
 from tests.annotation_workers import hand_in
-from tests.tables import read_table
+from tests.tables import column_of, ids_of, read_table
 
 
 def lines(tmp_folder: Path, table_rows: Sequence[Mapping[str, Any]]) -> DatasetRows:
@@ -102,8 +102,8 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
 
 def test_an_item_that_was_sent_for_another_row_is_not_sent_again(tmp_path: Path) -> None:
     item_layout = layout({"a": {}})
-    sent = make(tmp_path, item_layout, [{"id": "1", "a": "x"}]).items[0].id
-    ledger = Ledger({"1"}, {sent})
+    sent_id = make(tmp_path, item_layout, [{"id": "1", "a": "x"}]).items[0].id
+    ledger = Ledger({"1"}, {sent_id})
     selection = make(
         tmp_path,
         item_layout,
@@ -133,9 +133,9 @@ def test_a_row_has_one_id_wherever_it_is_read(kind: str, ids: Any, tmp_path: Pat
         dataset_rows = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
     selection = make(tmp_path, layout({"a": {}}), dataset_rows)
     assert selection.counts["same_item"] == 1
-    sent = Ledger({made_item.row for made_item in selection.items})
-    _, counts, _ = sample_rows(dataset_rows, layout({"a": {}}), 1, sent.rows)
-    assert counts == {"rows": 3, "sent_before": 2}
+    sent_ledger = Ledger({made_item.row for made_item in selection.items})
+    _, sample_counts, _ = sample_rows(dataset_rows, layout({"a": {}}), 1, sent_ledger.rows)
+    assert sample_counts == {"rows": 3, "sent_before": 2}
 
 
 def test_the_draw_is_seeded_and_a_row_does_not_depend_on_the_others(tmp_path: Path) -> None:
@@ -148,14 +148,14 @@ def test_the_draw_is_seeded_and_a_row_does_not_depend_on_the_others(tmp_path: Pa
             for made_item in make(tmp_path, item_layout, table_rows, number=number, seed=seed).items
         ]
 
-    first = drawn(table_rows, 20)
-    assert drawn(table_rows, 20) == drawn(table_rows[::-1], 20) == first
-    assert drawn(table_rows, 40)[:20] == first
-    assert [row_id for row_id in drawn(table_rows[:150], 150) if row_id in first] == [
-        row_id for row_id in first if int(row_id[1:]) < 150
+    first_draw = drawn(table_rows, 20)
+    assert drawn(table_rows, 20) == drawn(table_rows[::-1], 20) == first_draw
+    assert drawn(table_rows, 40)[:20] == first_draw
+    assert [row_id for row_id in drawn(table_rows[:150], 150) if row_id in first_draw] == [
+        row_id for row_id in first_draw if int(row_id[1:]) < 150
     ]
-    assert drawn(table_rows, 20, seed=1) != first
-    assert sorted(drawn(table_rows, 500)) == sorted(row["id"] for row in table_rows)
+    assert drawn(table_rows, 20, seed=1) != first_draw
+    assert sorted(drawn(table_rows, 500)) == sorted(column_of(table_rows, "id"))
 
 
 def test_relations_take_turns(tmp_path: Path) -> None:
@@ -176,12 +176,13 @@ def test_relations_take_turns(tmp_path: Path) -> None:
     selection = make(tmp_path, item_layout, table_rows, number=24).items
     kinds = [made_item.row[0] for made_item in selection]
     assert {kind: kinds.count(kind) for kind in "abc"} == {"a": 10, "b": 4, "c": 10}
-    assert all(
-        set(kinds[row_number : row_number + 3]) == set("abc") for row_number in range(0, 12, 3)
-    )
+    for row_number in range(0, 12, 3):
+        assert set(kinds[row_number : row_number + 3]) == set("abc")
     nested = [{**row, "of": {"relation": row["relation"]}} for row in table_rows]
-    again = make(tmp_path, layout({"a": {}}, balance="of.relation"), nested, number=24).items
-    assert [made_item.row for made_item in again] == [made_item.row for made_item in selection]
+    nested_items = make(tmp_path, layout({"a": {}}, balance="of.relation"), nested, number=24).items
+    assert [made_item.row for made_item in nested_items] == [
+        made_item.row for made_item in selection
+    ]
 
 
 HISTORY = [
@@ -204,16 +205,14 @@ def test_a_history_stays_together(number: int, tmp_path: Path) -> None:
     ]
     assert len(runs) == len(set(runs))
     assert len(names) == (min(number // 3 * 3, 24) if number >= 3 else number)
-    assert all(
-        earlier_name.split("-")[1] != later_name.split("-")[1]
-        for earlier_name, later_name in pairwise(runs[:8])
-    )
+    for earlier_name, later_name in pairwise(runs[:8]):
+        assert earlier_name.split("-")[1] != later_name.split("-")[1]
     hits = group_into_hits(selection.items, selection.groups, [], item_layout, 0)
     histories_by_hit = [{made_item.row[:-2] for made_item in made_hit.items} for made_hit in hits]
     assert sum(map(len, histories_by_hit)) == len(set().union(*histories_by_hit))
-    assert [made_item.id for made_hit in hits for made_item in made_hit.items] == [
-        made_item.id for made_item in selection.items
-    ]
+    assert [made_item.id for made_hit in hits for made_item in made_hit.items] == ids_of(
+        selection.items
+    )
 
 
 def items(groups: str) -> list[Item]:
@@ -231,7 +230,7 @@ def test_packing(groups: str, size: int, expected_value: list[str]) -> None:
         "".join(groups[int(made_item.row[1:])] for made_item in made_hit.items) for made_hit in hits
     ]
     assert packed_groups == expected_value
-    assert len({made_hit.id for made_hit in hits}) == len(hits)
+    assert len(set(ids_of(hits))) == len(hits)
     plain = group_into_hits(items(groups), [""] * len(groups), [], item_layout, 0)
     assert [len(made_hit.items) for made_hit in plain][:-1] == [size] * max(len(plain) - 1, 0)
 
@@ -252,20 +251,21 @@ def test_every_hit_has_one_attention_item_at_a_place_of_its_own() -> None:
         for made_hit in hits
     ]
     assert len(hits) == 100
-    assert all(
-        len(place) == 1 and len(made_hit.items) == 5
-        for place, made_hit in zip(places, hits, strict=True)
-    )
+    for place, made_hit in zip(places, hits, strict=True):
+        assert len(place) == 1 and len(made_hit.items) == 5
     assert {place for (place,) in places} == {0, 1, 2, 3, 4}
     used = [made_item.id for made_hit in hits for made_item in made_hit.items if not made_item.row]
-    assert all(10 < used.count(made_item.id) < 60 for made_item in attention)
+    for made_item in attention:
+        assert 10 < used.count(made_item.id) < 60
     assert hits == group_into_hits(items("x" * 400), [""] * 400, attention, item_layout, 5)
     assert hits != group_into_hits(items("x" * 400), [""] * 400, attention, item_layout, 6)
 
 
 def page(made_item: str, title: str, *texts: str) -> dict[str, Any]:
-    inside = [{"text": paragraph_text, "section": "S", "kind": "text"} for paragraph_text in texts]
-    return {"item": made_item, "title": title, "paragraphs": inside}
+    page_paragraphs = [
+        {"text": paragraph_text, "section": "S", "kind": "text"} for paragraph_text in texts
+    ]
+    return {"item": made_item, "title": title, "paragraphs": page_paragraphs}
 
 
 def test_pages_by_item_or_title(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from factdrift.builders.core.errors import UserError
 from tests.annotation_items import hit, own_layout
 from tests.annotation_workers import take
 from tests.simulated_workers import HOSTILE, label_studio_export, work, written
-from tests.tables import read_table
+from tests.tables import ids_of, read_table
 
 
 def exported(
@@ -50,15 +50,15 @@ def test_its_own_sdk_accepts_configurations_tasks_and_answers(name: str, tmp_pat
     )
     hit_batch, export = exported(tmp_path, name)
     export_folder = hit_batch.folder / "label_studio"
-    labels = sdk.LabelInterface((export_folder / "config.xml").read_text("utf-8"))
-    labels.validate()
+    label_interface = sdk.LabelInterface((export_folder / "config.xml").read_text("utf-8"))
+    label_interface.validate()
     for task in json.loads((export_folder / "tasks.json").read_text("utf-8")):
-        assert labels.validate_task(task)
+        assert label_interface.validate_task(task)
     for task in json.loads(export.read_text("utf-8")):
         for annotation in task["annotations"]:
             for region in annotation["result"]:
-                wrong = labels.validate_region(region, return_errors=True)
-                assert not wrong, (wrong, region)
+                region_errors = label_interface.validate_region(region, return_errors=True)
+                assert not region_errors, (region_errors, region)
 
 
 @pytest.mark.parametrize("name", layout_names())
@@ -72,9 +72,9 @@ def test_a_text_is_data_and_never_markup(name: str, tmp_path: Path) -> None:
     assert tags <= set(known_tags.split())
     tasks = json.loads((export_folder / "tasks.json").read_text("utf-8"))
     assert HOSTILE in json.dumps(tasks[1], ensure_ascii=False).replace('\\"', '"')
-    assert [xml_node["data"]["factdrift"]["item"] for xml_node in tasks] == [
-        task_item.id for task_item in hit_batch.hits[0].items
-    ]
+    assert [xml_node["data"]["factdrift"]["item"] for xml_node in tasks] == ids_of(
+        hit_batch.hits[0].items
+    )
 
 
 def test_answers_are_shown_when_they_are_asked() -> None:
@@ -92,15 +92,14 @@ def test_answers_are_shown_when_they_are_asked() -> None:
         return found_conditions[::-1]
 
     on, off = "choice-selected", "choice-unselected"
-    whole = {(off, "broken", "unreadable,senseless,upsetting"), (off, "keep", "discard")}
+    whole_conditions = {(off, "broken", "unreadable,senseless,upsetting"), (off, "keep", "discard")}
     assert conditions("broken") == []
-    assert {*conditions("supported")} == whole
-    assert {*conditions("evidence")} == {*whole, (on, "supported", "yes")}
-    found_conditions = {*whole, (off, "supported", "yes"), (on, "found", "yes")}
+    assert {*conditions("supported")} == whole_conditions
+    assert {*conditions("evidence")} == {*whole_conditions, (on, "supported", "yes")}
+    found_conditions = {*whole_conditions, (off, "supported", "yes"), (on, "found", "yes")}
     assert {*conditions("other_answer")} == found_conditions
-    assert not any(
-        element.get("name") == "searches" for element in root.iter()
-    )  # there is no server
+    for element in root.iter():
+        assert element.get("name") != "searches"  # there is no server
 
 
 def test_a_list_is_read_before_it_is_chosen_from() -> None:
@@ -108,15 +107,17 @@ def test_a_list_is_read_before_it_is_chosen_from() -> None:
     root = ElementTree.fromstring(labelling_config(layout))
     shown_fields = [xml_node.get("value") for xml_node in root.iter("Text")]
     assert shown_fields == ["$article_day", "$factdrift_sentences"]
-    said = [xml_node.get("value") for xml_node in root.iter("Header")]
-    label = layout.answers["sentence"].label
-    assert f"Only one that stands in your answer above is taken: {label}" in said
+    header_texts = [xml_node.get("value") for xml_node in root.iter("Header")]
+    answer_label = layout.answers["sentence"].label
+    assert f"Only one that stands in your answer above is taken: {answer_label}" in header_texts
     xml_node = hit("easy_select", 1)
-    data = make_task(layout, "b", xml_node, xml_node.items[0])["data"]
-    texts = xml_node.items[0].fields["sentences"]
-    assert isinstance(texts, list)
-    assert data["factdrift_sentences"] == "\n".join(map(str, texts))
-    assert data["sentences"] == [{"value": config_text} for config_text in dict.fromkeys(texts)]
+    task_data = make_task(layout, "b", xml_node, xml_node.items[0])["data"]
+    sentence_texts = xml_node.items[0].fields["sentences"]
+    assert isinstance(sentence_texts, list)
+    assert task_data["factdrift_sentences"] == "\n".join(map(str, sentence_texts))
+    assert task_data["sentences"] == [
+        {"value": config_text} for config_text in dict.fromkeys(sentence_texts)
+    ]
 
 
 def test_controls() -> None:
@@ -148,11 +149,11 @@ def test_controls() -> None:
 def test_worked_examples_are_in_the_instructions() -> None:
     root = ElementTree.fromstring(labelling_config(load_layout("verify_facts")))
     panel = next(root.iter("Panel"))
-    said = [header.get("value") or "" for header in panel.iter("Header")]
-    worked = [config_text for config_text in said if config_text.startswith("Worked")]
+    header_texts = [header.get("value") or "" for header in panel.iter("Header")]
+    worked = [config_text for config_text in header_texts if config_text.startswith("Worked")]
     assert worked == ["Worked example 1", "Worked example 2"]
-    assert "Suggested: Real Madrid" in said
-    assert any(config_text.startswith("The texts below are plain") for config_text in said)
+    assert "Suggested: Real Madrid" in header_texts
+    assert any(config_text.startswith("The texts below are plain") for config_text in header_texts)
 
 
 LAYOUT = own_layout(
@@ -183,27 +184,29 @@ def control(name: str, *said: Any) -> dict[str, Any]:
     ("result", "expected_answers"), read_table("annotation_platforms")["label_studio"]
 )
 def test_results_as_answers(result: list[list[Any]], expected_answers: object) -> None:
-    results = [ControlResult.model_validate(control(*control_entry)) for control_entry in result]
+    control_results = [
+        ControlResult.model_validate(control(*control_entry)) for control_entry in result
+    ]
     if isinstance(expected_answers, str):
         with pytest.raises(BadResultError) as error:
-            annotation_answers(results, LAYOUT, ITEM)
+            annotation_answers(control_results, LAYOUT, ITEM)
         assert error.value.args[0] == expected_answers
     else:
-        assert annotation_answers(results, LAYOUT, ITEM) == expected_answers
+        assert annotation_answers(control_results, LAYOUT, ITEM) == expected_answers
 
 
 def test_the_texts_of_paragraphs_are_one() -> None:
     task_item = hit("verify_facts").items[0]
-    data = make_task(load_layout("verify_facts"), "b", hit("verify_facts"), task_item)["data"]
-    assert data["page"].count("== Awards ==") == 1
-    assert "\n\n2001: Nobel Peace Prize\n\n2013: chair of The Elders\n\n" in data["page"]
+    task_data = make_task(load_layout("verify_facts"), "b", hit("verify_facts"), task_item)["data"]
+    assert task_data["page"].count("== Awards ==") == 1
+    assert "\n\n2001: Nobel Peace Prize\n\n2013: chair of The Elders\n\n" in task_data["page"]
 
 
 def test_what_label_studio_cannot_say_is_an_error() -> None:
-    wrong = {"sure": LAYOUT.answers["sure"], "where": LAYOUT.answers["where"]}
-    where = wrong["where"].model_copy(update={"when": {"sure": ("a,b",)}})
+    odd_answers = {"sure": LAYOUT.answers["sure"], "where": LAYOUT.answers["where"]}
+    where = odd_answers["where"].model_copy(update={"when": {"sure": ("a,b",)}})
     with pytest.raises(UserError, match="comma"):
-        labelling_config(LAYOUT.model_copy(update={"answers": {**wrong, "where": where}}))
+        labelling_config(LAYOUT.model_copy(update={"answers": {**odd_answers, "where": where}}))
     assert "$5" not in labelling_config(LAYOUT)
 
 
@@ -257,8 +260,8 @@ def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> 
     hit_batch, file_path = exported(tmp_path, hits=1)
     label_studio_export(work(hit_batch, layout)[:1], hit_batch, layout, file_path)
     tasks = json.loads(file_path.read_text("utf-8"))
-    size = len(tasks)
-    assert size > 1
+    task_count = len(tasks)
+    assert task_count > 1
 
     def take() -> tuple[int, int, int, int]:
         import_report = taken(tmp_path, tasks)
@@ -272,25 +275,28 @@ def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> 
     def judged() -> list[dict[str, Any]]:
         file_path = tmp_path / "out/judge_question/judgments.parquet"
         found_rows: list[dict[str, Any]] = pq.read_table(file_path).to_pylist()
-        assert not any("duplicate_worker" in row["flags"] for row in found_rows)
+        for row in found_rows:
+            assert "duplicate_worker" not in row["flags"]
         return found_rows
 
     tasks[0]["annotations"][0]["was_cancelled"] = True
-    assert take() == (size - 1, 0, 0, 1)
-    assert len(judged()) == size - 1
-    report = (tmp_path / "out/judge_question/report.html").read_text("utf-8")
-    due = layout.pay.per_hit * (size - 1) / size
-    assert f"<b>{due:.2f}</b><span>USD due" in report
+    assert take() == (task_count - 1, 0, 0, 1)
+    assert len(judged()) == task_count - 1
+    report_html = (tmp_path / "out/judge_question/report.html").read_text("utf-8")
+    due = layout.pay.per_hit * (task_count - 1) / task_count
+    assert f"<b>{due:.2f}</b><span>USD due" in report_html
     tasks[0]["annotations"][0]["was_cancelled"] = False  # it was done later
-    assert take() == (1, size - 1, 0, 0)
-    wrong = next(task for task in tasks if "bad" in json.dumps(task["annotations"][0]["result"]))
-    wrong["annotations"][0]["result"] = [control("verdict", "good")]
-    assert take() == (0, size - 1, 1, 0)  # the annotation was corrected
-    assert take() == (0, size, 0, 0)
-    task_item = wrong["data"]["factdrift"]["item"]
+    assert take() == (1, task_count - 1, 0, 0)
+    wrong_task = next(
+        task for task in tasks if "bad" in json.dumps(task["annotations"][0]["result"])
+    )
+    wrong_task["annotations"][0]["result"] = [control("verdict", "good")]
+    assert take() == (0, task_count - 1, 1, 0)  # the annotation was corrected
+    assert take() == (0, task_count, 0, 0)
+    task_item = wrong_task["data"]["factdrift"]["item"]
     assert [
         json.loads(judged_row["answers"])
         for judged_row in judged()
         if judged_row["item"] == task_item
     ] == [{"verdict": "good"}]
-    assert len(judged()) == size
+    assert len(judged()) == task_count

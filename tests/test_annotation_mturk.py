@@ -27,7 +27,7 @@ from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import hand_in, handed_in, take
 from tests.browser import Browser, Taker, browser, taker
 from tests.simulated_workers import HOSTILE, mturk_csv, packed, work, written
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 __all__ = ["browser", "taker"]  # fixtures
 CASES = read_table("annotation_platforms")
@@ -56,10 +56,10 @@ def test_what_goes_to_mturk_is_plain_and_small(column_name: str, tmp_path: Path)
     for table_row, hit in zip(table_rows, hit_batch.hits, strict=True):
         assert re.fullmatch(r"e[A-Za-z0-9+/]+=*", table_row["data"])  # no formula
         answer_value = json.loads(zlib.decompress(base64.b64decode(table_row["data"])))
-        texts = answer_value.pop("texts")
+        shared_texts = answer_value.pop("texts")
         for item in answer_value["items"]:
             item["fields"] |= {
-                column_name: texts[text_number]
+                column_name: shared_texts[text_number]
                 for column_name, text_number in item.pop("same").items()
             }
         assert answer_value == {
@@ -75,25 +75,27 @@ def test_what_goes_to_mturk_is_plain_and_small(column_name: str, tmp_path: Path)
 def test_hits_are_packed_to_fit_and_what_fits_none_is_counted(tmp_path: Path) -> None:
     random_source = random.Random(2)
     lengths = [9_000] * 10 + [60_000]
-    texts = [
+    row_texts = [
         "".join(chr(random_source.randint(65, 122)) for _ in range(row_number))
         for row_number in lengths
     ]
     table_rows = [
         {"id": f"r{row_number}", "question_ts": 0, "question": question}
-        for row_number, question in enumerate(texts)
+        for row_number, question in enumerate(row_texts)
     ]
-    data = hand_in(tmp_path, table_rows, "rows.jsonl")
+    rows_path = hand_in(tmp_path, table_rows, "rows.jsonl")
     counts = {}
     for platform in ("mturk", "static"):
-        out = tmp_path / platform
-        order = BatchOrder(layout="judge_question", dataset=str(data), platform=platform, out=out)
+        platform_folder = tmp_path / platform
+        order = BatchOrder(
+            layout="judge_question", dataset=str(rows_path), platform=platform, out=platform_folder
+        )
         counts[platform] = make_batch(order)[1].counts
     assert counts["static"]["items"] == 11
     assert counts["static"]["hits"] == 1
     assert (counts["mturk"]["items"], counts["mturk"]["too large for mturk"]) == (10, 1)
     assert 3 <= counts["mturk"]["hits"] <= 10
-    data.write_text(json.dumps(table_rows[-1]))
+    rows_path.write_text(json.dumps(table_rows[-1]))
     order = replace(order, platform="mturk", out=tmp_path / "large")
     with pytest.raises(UserError, match=r"every item is too large for mturk\n.*--platform static"):
         make_batch(order)
@@ -147,21 +149,25 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
     import_report = take(tmp_path, file_path, feedback=tmp_path / "f")
     (review,) = (tmp_path / "f").glob("*.csv")
     with file_path.open(newline="") as file, review.open(newline="") as review_file:
-        earlier_bytes, after = list(csv.DictReader(file)), list(csv.DictReader(review_file))
-    assert [list(table_row) for table_row in after] == [
+        earlier_bytes, reviewed_rows = list(csv.DictReader(file)), list(csv.DictReader(review_file))
+    assert [list(table_row) for table_row in reviewed_rows] == [
         list(table_row) for table_row in earlier_bytes
     ]
-    marks = ("Approve", "Reject")
-    for was, now in zip(earlier_bytes, after, strict=True):
+    decision_columns = ("Approve", "Reject")
+    for was, now in zip(earlier_bytes, reviewed_rows, strict=True):
         plain_cells = {
             column_name: cell_text.removeprefix("'") for column_name, cell_text in now.items()
         }
-        assert {**was, **dict.fromkeys(marks)} == {**plain_cells, **dict.fromkeys(marks)}
+        assert {**was, **dict.fromkeys(decision_columns)} == {
+            **plain_cells,
+            **dict.fromkeys(decision_columns),
+        }
         assert not any(cell_text.startswith("=") for cell_text in now.values())
-    assert not any(table_row["Reject"].endswith(("?.", "..")) for table_row in after)
+    for table_row in reviewed_rows:
+        assert not table_row["Reject"].endswith(("?.", ".."))
     by_worker = {
         table_row["AssignmentId"]: (table_row["Approve"], table_row["Reject"])
-        for table_row in after
+        for table_row in reviewed_rows
     }
     # one is decided already; one is refused here, for a person to decide
     assert [by_worker[worker_id] for worker_id in ("Ahit1W0", "broken")] == [("", "")] * 2
@@ -169,10 +175,10 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
     approved = [approve_cell for approve_cell, _ in by_worker.values()].count("x")
     rejected = sum(bool(reject_cell) for _, reject_cell in by_worker.values())
     assert approved + rejected == import_report.new + import_report.further - 1
-    counts = next(
+    decision_counts = next(
         text_line for text_line in import_report.lines() if text_line.startswith("feedback: ")
     )
-    assert counts.startswith(f"feedback: {approved} approved, {rejected} rejected, ")
+    assert decision_counts.startswith(f"feedback: {approved} approved, {rejected} rejected, ")
 
 
 def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path) -> None:
@@ -235,19 +241,24 @@ def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path
         if "favicon" not in expected_message
     ] == []
     browser.press("Submit")
-    file_path, body = browser.until(lambda: taker.posted, "the form").pop()
-    form = {column_name: values[0] for column_name, values in parse_qs(body.decode()).items()}
-    posted_value = form.pop("submission")
-    assert (file_path, form, taker.posted) == ("/mturk/externalSubmit", ids, [])
-    results = tmp_path / "results.csv"
-    results.write_text(f"AssignmentId,WorkerId,Answer.submission\nA1,W1,{posted_value}\n")
-    import_report = take(tmp_path, results)
+    file_path, posted_body = browser.until(lambda: taker.posted, "the form").pop()
+    posted_form = {
+        column_name: column_values[0]
+        for column_name, column_values in parse_qs(posted_body.decode()).items()
+    }
+    posted_value = posted_form.pop("submission")
+    assert (file_path, posted_form, taker.posted) == ("/mturk/externalSubmit", ids, [])
+    results_path = tmp_path / "results.csv"
+    results_path.write_text(f"AssignmentId,WorkerId,Answer.submission\nA1,W1,{posted_value}\n")
+    import_report = take(tmp_path, results_path)
     assert (import_report.new, import_report.refused) == (1, {})
     posted_submission = json.loads(base64.b64decode(posted_value))
-    first, second = (posted_submission["answers"][item.id] for item in hit_batch.hits[0].items)
-    assert second == {"answerable": "no"}
-    assert first["answer"] == "Kofi Annan =1+1 ${data} <b>"
-    assert [span["text"] for span in first["evidence"]] == ["succeeded Kofi Annan of Ghana"]
+    first_answers, second_answers = (
+        posted_submission["answers"][item.id] for item in hit_batch.hits[0].items
+    )
+    assert second_answers == {"answerable": "no"}
+    assert first_answers["answer"] == "Kofi Annan =1+1 ${data} <b>"
+    assert column_of(first_answers["evidence"], "text") == ["succeeded Kofi Annan of Ghana"]
 
 
 @pytest.mark.parametrize(

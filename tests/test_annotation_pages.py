@@ -16,7 +16,7 @@ from factdrift.annotation.layout import Layout, layout_names, load_layout
 from factdrift.annotation.order import Delivery
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS, hit, own_layout
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 CASES = read_table("annotation_pages")
 NAMES = sorted(FIELDS)
@@ -74,15 +74,16 @@ def test_hostile_text_stays_in_its_place(mode: page.PageMode) -> None:
         update={"title": HOSTILE, "instructions": (HOSTILE,), "examples": ({HOSTILE: HOSTILE},)}
     )
     item = Item("i", "r", {"question": HOSTILE, "question_date": 0})
-    code = HOSTILE if mode == "static" else None
-    hits, delivery = [Hit("h", (item,))], Delivery(code=code)
+    completion_code = HOSTILE if mode == "static" else None
+    hits, delivery = [Hit("h", (item,))], Delivery(code=completion_code)
     page_text = page.render_page(layout, hits, batch_id="b", mode=mode, delivery=delivery)
     assert page_text.isascii()
-    assert not any(part in page_text for part in ("${", "]]>", "alert(1)</script>"))
-    data = json.loads(_scripts(page_text)["data"])
+    for part in ("${", "]]>", "alert(1)</script>"):
+        assert part not in page_text
+    page_data = json.loads(_scripts(page_text)["data"])
     page_item = {"id": "i", "fields": item.fields, "same": {}}
-    assert data == [{"id": "h", "texts": [], "items": [page_item]}]
-    assert json.loads(_scripts(page_text)["settings"])["code"] == code
+    assert page_data == [{"id": "h", "texts": [], "items": [page_item]}]
+    assert json.loads(_scripts(page_text)["settings"])["code"] == completion_code
 
 
 @pytest.mark.parametrize("layout_name", NAMES)
@@ -98,12 +99,14 @@ def test_what_is_known_of_an_attention_item_is_nowhere_on_its_page(layout_name: 
         ),
     )
     items = json.loads(zlib.decompress(base64.b64decode(page.packed_hit(known_hit, "b"))))["items"]
-    for mode in MODES:
-        page_text = page.render_page(layout, [known_hit], batch_id="b", mode=mode)
-        assert not any(word in page_text for word in ("the-known-answer", "the-row", "attention"))
+    for page_mode in MODES:
+        page_text = page.render_page(layout, [known_hit], batch_id="b", mode=page_mode)
+        for word in ("the-known-answer", "the-row", "attention"):
+            assert word not in page_text
         items += json.loads(_scripts(page_text)["data"])[0]["items"]
     assert len(items) == 3 * len(shown_fields)
-    assert all(set(page_item) == {"id", "fields", "same"} for page_item in items)
+    for page_item in items:
+        assert set(page_item) == {"id", "fields", "same"}
 
 
 def test_a_text_of_several_items_stands_in_a_hit_once() -> None:
@@ -114,16 +117,19 @@ def test_a_text_of_several_items_stands_in_a_hit_once() -> None:
     ]
     answer_value = json.loads(page.hit_file(Hit("h", tuple(items))))
     assert answer_value["texts"] == [long]
-    assert [page_item["same"] for page_item in answer_value["items"]] == [{"page": 0}] * 3
-    assert [page_item["fields"] for page_item in answer_value["items"]] == [
+    assert column_of(answer_value["items"], "same") == [{"page": 0}] * 3
+    assert column_of(answer_value["items"], "fields") == [
         {"n": item_number, "short": "x"} for item_number in range(3)
     ]
-    for size, texts in ((200, 0), (201, 1)):
+    for text_length, shared_texts in ((200, 0), (201, 1)):
         two = Hit(
             "h",
-            tuple(Item(f"i{item_number}", "r", {"text": "x" * size}) for item_number in range(2)),
+            tuple(
+                Item(f"i{item_number}", "r", {"text": "x" * text_length})
+                for item_number in range(2)
+            ),
         )
-        assert len(json.loads(page.hit_file(two))["texts"]) == texts
+        assert len(json.loads(page.hit_file(two))["texts"]) == shared_texts
 
 
 LAYOUT = own_layout(
@@ -164,10 +170,10 @@ def test_the_page_never_takes_text_for_markup() -> None:
 def test_the_least_of_a_figure(place: tuple[str, ...], least: int) -> None:
     for answer_value in (least, least - 1):
         layout_settings = LAYOUT.model_dump(exclude_defaults=True) | {"rejects": {}}
-        inside = layout_settings
+        inner_settings = layout_settings
         for layout_name in place[:-1]:
-            inside = inside.setdefault(layout_name, {})
-        inside[place[-1]] = answer_value
+            inner_settings = inner_settings.setdefault(layout_name, {})
+        inner_settings[place[-1]] = answer_value
         if answer_value == least:
             Layout.model_validate(layout_settings)
         else:

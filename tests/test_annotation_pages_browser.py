@@ -21,7 +21,7 @@ from factdrift.annotation.submission import Json
 from tests.annotation_items import FIELDS, hit, own_layout
 from tests.annotation_workers import batch_of, hand_in, refusals, take
 from tests.browser import SIZES, Browser, Taker, browser, served, taker
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 __all__ = ["browser", "taker"]  # fixtures
 
@@ -100,9 +100,9 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
     browser.js("arguments[0].focus()", browser.one("textarea"))
     browser.insert(HOSTILE)
     browser.press("Submit")
-    whole = HOSTILE.replace("\n", " ")
-    starts = {word: whole.index(word) for word in [*command_words, "family"]}
-    marks = [
+    one_line = HOSTILE.replace("\n", " ")
+    starts = {word: one_line.index(word) for word in [*command_words, "family"]}
+    shown_marks = [
         {"start": word_start, "end": word_start + len(word), "text": word}
         for word, word_start in starts.items()
     ]
@@ -110,9 +110,9 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
         "pick": HOSTILE[:40],
         "tick": False,
         "some": ["a"],
-        "marks": marks[:3],
-        "part": {**marks[3], "paragraph": 1},
-        "note": whole,
+        "marks": shown_marks[:3],
+        "part": {**shown_marks[3], "paragraph": 1},
+        "note": one_line,
     }
     assert (browser.messages(), browser.requests()) == ([], [])
 
@@ -162,9 +162,9 @@ def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser
     address = f"{browser.write(shown_text)}?workerId="
 
     def fill(*texts: str) -> None:
-        for area, new in zip(browser.all("textarea"), texts, strict=True):
+        for area, new_text in zip(browser.all("textarea"), texts, strict=True):
             area.send_keys(Keys.CONTROL, "a")
-            area.send_keys(new or Keys.DELETE)
+            area.send_keys(new_text or Keys.DELETE)
 
     def filled(worker_id: str = "") -> list[str]:
         if worker_id:
@@ -201,8 +201,10 @@ def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser
 
 def test_a_submission_is_kept_until_its_file_is_saved(browser: Browser) -> None:
     """Finish, and load the page again before saving: the answers are there, and no code is."""
-    code = {"code": "C0DE"}
-    hit_batch = start(browser, "judge_question", "?workerId=W1", mode="static", deliver=code)
+    code_setting = {"code": "C0DE"}
+    hit_batch = start(
+        browser, "judge_question", "?workerId=W1", mode="static", deliver=code_setting
+    )
     layout_name = f"{hit_batch}-hit-1-W1.json"
     browser.keys("g")
     browser.press("Finish")
@@ -266,11 +268,9 @@ def test_answers_by_keys_alone(
     more_values = changes if isinstance(changes, dict) else {}
     start(browser, layout, items=len(keys), **more_values)
     shown_text = browser.one("#item").text.lower()
-    assert not any(
-        layout_name in shown_text
-        for layout_name, answer_value in more_values.items()
-        if answer_value is None
-    )
+    for layout_name, answer_value in more_values.items():
+        if answer_value is None:
+            assert layout_name not in shown_text
     for pressed_keys in keys:
         browser.keys(*pressed_keys)
         browser.chord(Keys.CONTROL, Keys.ENTER)
@@ -324,8 +324,8 @@ def test_a_submission_is_posted_and_kept_where_that_fails(browser: Browser, take
     assert browser.text("#code") == "DONE"
     assert browser.one("#end a").get_attribute("href") == link
     assert [file_path for file_path, _ in taker.posted] == ["/busy", "/busy"]
-    sent = json.loads(taker.posted[1][1])
-    assert (sent["batch"], sent["worker"]) == (hit_batch, "W")
+    sent_submission = json.loads(taker.posted[1][1])
+    assert (sent_submission["batch"], sent_submission["worker"]) == (hit_batch, "W")
     assert set(browser.requests()) == {post}
 
 
@@ -379,8 +379,10 @@ def test_an_item_can_be_called_broken_on_every_layout(browser: Browser, layout_n
     assert given_answers == {"broken": ["unreadable"], "comment": MARKUP}
     assert answer_problems(layout, FIELDS[layout_name], given_answers) == []
     other_answer = next(answer for answer in layout.answers if answer not in ("broken", "comment"))
-    wrong = answer_problems(layout, FIELDS[layout_name], {**given_answers, other_answer: "x"})
-    assert wrong and "is not asked here" in wrong[0]
+    wrong_answers = answer_problems(
+        layout, FIELDS[layout_name], {**given_answers, other_answer: "x"}
+    )
+    assert wrong_answers and "is not asked here" in wrong_answers[0]
 
 
 @pytest.mark.parametrize(("given_day", "said"), CASES["dates"])
@@ -474,21 +476,19 @@ def _work(browser: Browser, address: str) -> None:
 
 def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> None:
     end = "https://example.org/done?cc=42"
-    how = Delivery(post=taker.address, code="CODE-42", complete=end)
-    hit_batch = batch_of(tmp_path, delivery=how)
+    delivery_options = Delivery(post=taker.address, code="CODE-42", complete=end)
+    hit_batch = batch_of(tmp_path, delivery=delivery_options)
     with served(hit_batch.folder / "static") as pages:
         _work(browser, f"{pages.address}/task.html?hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
         assert browser.text("#code") == "CODE-42"
         assert browser.js("return document.querySelector('#end a').href") == end
-    ((_, body),) = taker.posted
-    posted_submission = json.loads(body)
-    told = [
+    ((_, posted_body),) = taker.posted
+    posted_submission = json.loads(posted_body)
+    told_lines = [
         posted_submission[layout_name] for layout_name in ("batch", "hit", "worker", "assignment")
     ]
-    assert told == [hit_batch.id, hit_batch.hits[1].id, "5f0worker", "s1"]
-    assert {item_answers["note"] for item_answers in posted_submission["answers"].values()} == {
-        NOTE
-    }
+    assert told_lines == [hit_batch.id, hit_batch.hits[1].id, "5f0worker", "s1"]
+    assert set(column_of(posted_submission["answers"].values(), "note")) == {NOTE}
     assert take(tmp_path, hand_in(tmp_path, [posted_submission])).new == 1
     assert refusals(tmp_path) == []
 
@@ -496,20 +496,21 @@ def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> 
 def test_saved_by_a_browser(browser: Browser, tmp_path: Path) -> None:
     """Opened from disk, with no server at all: the file that a worker saves and sends."""
     hit_batch = batch_of(tmp_path, delivery=Delivery(split_pages=True))
-    first = hit_batch.folder / "static" / "hit-0001.html"
-    _work(browser, f"{first.as_uri()}?workerId=R4WID")
+    first_page = hit_batch.folder / "static" / "hit-0001.html"
+    _work(browser, f"{first_page.as_uri()}?workerId=R4WID")
     assert "opened from a file" in browser.text("#notice")
     browser.click("#end a")
     file_path = browser.folder / f"{hit_batch.id}-{hit_batch.hits[0].id}-R4WID.json"
     browser.saved(file_path.name)
     assert (take(tmp_path, file_path).new, refusals(tmp_path)) == (1, [])
     file_path.write_text("{" + file_path.read_text("utf-8"), "utf-8")
-    report = take(tmp_path, file_path)
-    assert f"{file_path.name}:1: not valid JSON" in "\n".join(report.lines())
+    import_report = take(tmp_path, file_path)
+    assert f"{file_path.name}:1: not valid JSON" in "\n".join(import_report.lines())
     ((layout_name, _, reason, _),) = refusals(tmp_path)
     assert (layout_name, reason) == (file_path.name.replace("R4WID", "…"), "not valid JSON")
     outputs = [output for output in (tmp_path / "judgments").rglob("*") if output.is_file()]
-    assert not any(b"R4WID" in output.read_bytes() for output in outputs)
+    for output in outputs:
+        assert b"R4WID" not in output.read_bytes()
 
 
 # The page refuses and takes the same texts as `annotation.checks`: one table for both.
@@ -522,10 +523,13 @@ NAMES = sorted({name for case in TEXTS for name in case.get("fields", {})})
 
 def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, hit_batch: str) -> str:
     """A page that asks for a text by each of some checks, with an item for each case."""
-    texts = {"kind": "text", "label": "A", "required": False}
+    text_settings = {"kind": "text", "label": "A", "required": False}
     layout = own_layout(
         {layout_name: {"optional": True} for layout_name in NAMES},
-        {f"a{check_number}": texts | {"check": check} for check_number, check in enumerate(checks)},
+        {
+            f"a{check_number}": text_settings | {"check": check}
+            for check_number, check in enumerate(checks)
+        },
     )
     (folder / "task.html.j2").write_text("{{ everything() }}")
     items = tuple(
@@ -539,23 +543,27 @@ def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, hit_b
 
 def test_the_page_finds_the_same_problems(browser: Browser, tmp_path: Path) -> None:
     browser.size("wide")
-    wrong, seen = [], 0
-    for first in range(0, len(CHECKS), 4):  # few answers on a page: each follows every key
-        checks = CHECKS[first : first + 4]
+    wrong_cases, seen_count = [], 0
+    for first_check in range(0, len(CHECKS), 4):  # few answers on a page: each follows every key
+        checks = CHECKS[first_check : first_check + 4]
         cases = [test_case for test_case in TEXTS if test_case["check"] in checks]
-        browser.open(checking(checks, cases, tmp_path, f"checks-{first}"))
+        browser.open(checking(checks, cases, tmp_path, f"checks-{first_check}"))
         plan = [
             [checks.index(test_case["check"]), test_case["text"], test_case is cases[-1]]
             for test_case in cases
         ]
-        for test_case, (refused, says, invalid) in zip(
+        for test_case, (refused_answers, says, invalid) in zip(
             cases, browser.ask("typed", plan), strict=True
         ):
-            seen += 1
+            seen_count += 1
             expected_value = bool(test_case["problem"] and test_case["text"].strip())
-            is_named = not refused or test_case["problem"] in says
-            if refused != expected_value or (invalid == "true") != refused or not is_named:
-                wrong.append((test_case, says))
+            is_named = not refused_answers or test_case["problem"] in says
+            if (
+                refused_answers != expected_value
+                or (invalid == "true") != refused_answers
+                or not is_named
+            ):
+                wrong_cases.append((test_case, says))
         assert browser.messages() == []
-    assert wrong == []
-    assert seen == len(TEXTS)
+    assert wrong_cases == []
+    assert seen_count == len(TEXTS)

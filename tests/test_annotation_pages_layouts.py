@@ -128,16 +128,16 @@ def test_what_is_entered_is_what_is_submitted(
     submit(browser, way)  # nothing yet: it is refused, and says what is missing
     assert browser.all(".message")
     assert not browser.all("#end")
-    for step in LAYOUTS[name]["steps"]:
-        do(browser, way, step)
+    for layout_step in LAYOUTS[name]["steps"]:
+        do(browser, way, layout_step)
     assert browser.overflow() == 0
     assert browser.text("#says") == ""
     browser.refresh()  # the draft is kept
     submit(browser, way)
-    sent = browser.submission()
-    times = sent.pop("item_seconds")
-    assert 0 < times["item-0"] == sent.pop("seconds") < 60
-    assert sent == {
+    sent_submission = browser.submission()
+    times = sent_submission.pop("item_seconds")
+    assert 0 < times["item-0"] == sent_submission.pop("seconds") < 60
+    assert sent_submission == {
         "format": "factdrift-submission/1",
         "batch": hit_batch,
         "hit": "hit-1",
@@ -145,7 +145,9 @@ def test_what_is_entered_is_what_is_submitted(
         "assignment": "",
         "answers": {"item-0": LAYOUTS[name]["submitted"]},
     }
-    assert answer_problems(load_layout(name), FIELDS[name], sent["answers"]["item-0"]) == []
+    assert (
+        answer_problems(load_layout(name), FIELDS[name], sent_submission["answers"]["item-0"]) == []
+    )
     assert browser.messages() == []
     assert browser.requests() == []
 

@@ -18,6 +18,7 @@ from factdrift.annotation.platforms.static import named_batch
 from factdrift.annotation.receive.desk import open_desk
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
+from tests.tables import column_of
 
 CROWD = '''
 """A site that takes a file of tasks and returns lines of `task`, `who` and answers."""
@@ -94,10 +95,8 @@ def test_a_platform_of_a_package_exports_detects_and_imports(site: Path, tmp_pat
     assert ALL_PLATFORMS.names() == [*PLATFORMS, "crowd"]
     hit_batch = batch_of(tmp_path, platform="crowd")
     tasks = json.loads((hit_batch.folder / "crowd" / "tasks.json").read_text())
-    assert [task["task"] for task in tasks] == [
-        f"{hit_batch.id} {hit.id}" for hit in hit_batch.hits
-    ]
-    results = [
+    assert column_of(tasks, "task") == [f"{hit_batch.id} {hit.id}" for hit in hit_batch.hits]
+    platform_results = [
         {
             "crowd_task": tasks[0]["task"],
             "who": who,
@@ -105,7 +104,7 @@ def test_a_platform_of_a_package_exports_detects_and_imports(site: Path, tmp_pat
         }
         for who in ("ann", "bob", "eve")
     ]
-    file_path = hand_in(tmp_path, results)
+    file_path = hand_in(tmp_path, platform_results)
     assert detect_platform(file_path, lambda: None, print).name == "crowd"
     unchecked = take(tmp_path, file_path, out="unchecked")
     assert unchecked.new == 3
@@ -145,9 +144,9 @@ def test_a_broken_package_is_named_and_does_not_stop_other_platforms(
         find_platform(entry.split()[0])
     hit_batch = batch_of(tmp_path)
     file_path = hand_in(tmp_path, [submission(hit_batch, "ann")])
-    messages: list[str] = []
-    assert detect_platform(file_path, lambda: None, messages.append).name == "static"
-    assert expected_message in messages[0]
+    said_messages: list[str] = []
+    assert detect_platform(file_path, lambda: None, said_messages.append).name == "static"
+    assert expected_message in said_messages[0]
 
 
 STATIC_LINE = '{"format": "factdrift-submission/1", "batch": "0123456789abcdef"}'

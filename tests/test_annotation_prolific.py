@@ -63,12 +63,12 @@ def work(
 
 def export(tmp_folder: Path, status: dict[int, str]) -> Path:
     file_path = tmp_folder / "prolific_export.csv"
-    head = ("Submission id", "Participant id", "Status", "Started at", "Fluent languages")
+    column_titles = ("Submission id", "Participant id", "Status", "Started at", "Fluent languages")
     more_values = ("2026-11-22T10:00:00Z", "English, Welsh")
     write_csv(
         file_path,
         [
-            head,
+            column_titles,
             *(
                 (session(person_number), person(person_number), word, *more_values)
                 for person_number, word in status.items()
@@ -149,8 +149,8 @@ def test_who_is_approved_rejected_and_paid(
         work(hit_batch, 0, 0, seconds=99.0),
     ]  # sent twice, and done twice
     people = export(tmp_path, STATUS)
-    report = taken(tmp_path, submissions, people, feedback=tmp_path / "pay")
-    assert (report.new, report.known, report.further) == (3, 2, 0)
+    import_report = taken(tmp_path, submissions, people, feedback=tmp_path / "pay")
+    assert (import_report.new, import_report.known, import_report.further) == (3, 2, 0)
     reasons = [refusal[2] for refusal in refusals(tmp_path)]
     assert reasons == ["returned by the participant", "unknown participant"]
     ids = [[STUDY, session(person_number), person(person_number)] for person_number in approved]
@@ -160,7 +160,8 @@ def test_who_is_approved_rejected_and_paid(
     assert [row[:3] for row in rejected_rows[1:]] == [
         [STUDY, session(person_number), person(person_number)] for person_number in rejected
     ]
-    assert all(len(row[3]) >= 100 for row in rejected_rows[1:])
+    for row in rejected_rows[1:]:
+        assert len(row[3]) >= 100
     assert rows(tmp_path / "pay", "bonus.csv") == [
         [person(person_number), "0.25"] for person_number in paid
     ]
@@ -169,9 +170,8 @@ def test_who_is_approved_rejected_and_paid(
         file_path for file_path in (tmp_path / "judgments").rglob("*") if file_path.is_file()
     ]
     for person_number in GIVEN:
-        assert not any(
-            person(person_number).encode() in file_path.read_bytes() for file_path in outputs
-        )
+        for file_path in outputs:
+            assert person(person_number).encode() not in file_path.read_bytes()
 
 
 def test_who_returns_the_study_later_is_taken_out(tmp_path: Path) -> None:
@@ -180,9 +180,9 @@ def test_who_returns_the_study_later_is_taken_out(tmp_path: Path) -> None:
     assert taken(tmp_path, submissions, None).new == 2
     assert "nobody's id was checked" in "\n".join(taken(tmp_path, submissions, None).remarks)
     people = export(tmp_path, {0: "APPROVED", 1: "RETURNED"})
-    report = taken(tmp_path, submissions, people)
-    assert "5 earlier judgments of such participants were taken out" in report.remarks
-    assert report.judgments == {"quick": 5}
+    import_report = taken(tmp_path, submissions, people)
+    assert "5 earlier judgments of such participants were taken out" in import_report.remarks
+    assert import_report.judgments == {"quick": 5}
 
 
 def test_a_session_is_its_participants_and_an_id_looks_like_one(tmp_path: Path) -> None:

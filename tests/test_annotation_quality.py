@@ -16,7 +16,7 @@ from factdrift.annotation.quality.copies import find_copies
 from factdrift.annotation.quality.report import make_report
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import TEXT, brief, items, judged, layout, span
-from tests.tables import read_table
+from tests.tables import column_of, ids_of, read_table
 
 VERDICT: dict[str, dict[str, object]] = {"verdict": {"kind": "choice"}}
 NAMED: dict[str, dict[str, object]] = {
@@ -54,10 +54,13 @@ def test_a_rule_without_of_compares_all_answers() -> None:
         layout(NAMED, {"by": "majority"}, assignments=3), found_judgments, items(found_judgments)
     )
     assert brief(gold_rows) == {"r": ["accepted", 3, 2], "s": ["accepted", 3, 2]}
-    first, second = (json.loads(row.answers) for row in gold_rows)
-    assert first["verdict"] == "a" and first["name"] in ("The Kofi Annan!", "kofi annan")
-    assert sorted(first["note"]) == ["x", "y"]
-    assert second == {"verdict": "b"}  # the one odd name is nobody's answer
+    first_answers, second_answers = (json.loads(row.answers) for row in gold_rows)
+    assert first_answers["verdict"] == "a" and first_answers["name"] in (
+        "The Kofi Annan!",
+        "kofi annan",
+    )
+    assert sorted(first_answers["note"]) == ["x", "y"]
+    assert second_answers == {"verdict": "b"}  # the one odd name is nobody's answer
 
 
 @pytest.mark.parametrize(("answer", "values", "expected_value"), CASES["gold"])
@@ -157,7 +160,8 @@ def test_the_same_answer_to_everything_is_flagged_and_counts(
     assert {
         "same_answer" in judgment.flags for judgment in flagged_judgments if judgment.worker == "w"
     } == {flag}
-    assert all(judgment.counted for judgment in flagged_judgments)
+    for judgment in flagged_judgments:
+        assert judgment.counted
 
 
 @pytest.mark.parametrize(("texts", "copies"), CASES["copies"])
@@ -168,7 +172,8 @@ def test_copied_texts_of_different_workers(texts: dict[str, str], copies: str) -
         other_judgment.id for other_judgment in found_judgments if other_judgment.worker in copies
     }
     flagged_judgments, _ = settle_rows(asked_layout, found_judgments, items(found_judgments))
-    assert all(judgment.counted for judgment in flagged_judgments)  # flagged, and left to a person
+    for judgment in flagged_judgments:
+        assert judgment.counted  # flagged, and left to a person
     assert {
         judgment.worker for judgment in flagged_judgments if "copied_text" in judgment.flags
     } == {*copies}
@@ -185,9 +190,7 @@ def test_copies_in_groups() -> None:
         judgment.item: Item(judgment.item, judgment.row, {"text": "Other"})
         for judgment in found_judgments
     }
-    assert find_copies(asked_layout, found_judgments, shown_items) == {
-        judgment.id for judgment in found_judgments
-    }
+    assert find_copies(asked_layout, found_judgments, shown_items) == set(ids_of(found_judgments))
 
 
 # Agreement of each answer, worker and item, against values computed by hand.
@@ -253,13 +256,13 @@ def test_marked_text() -> None:
     agreed = measure_agreement(asked_layout, found_judgments, items(found_judgments))
     only = agreed.answers["x"]
     # of the characters u marks 10, v 9, both 5: 9 differ. n = 2 * length, 19 are in.
-    number, inside = 2 * len(TEXT), 19
+    number, marked_characters = 2 * len(TEXT), 19
     expected_value = 1 - (2 * 9 / number) / (
-        2 * inside * (number - inside) / (number * (number - 1))
+        2 * marked_characters * (number - marked_characters) / (number * (number - 1))
     )
     assert only["alpha"] == pytest.approx(expected_value)
     assert only["percent"] == 0.0  # 2007 meets nothing of the other
-    chance = 2 * inside * (number - inside) / (number * (number - 1))
+    chance = 2 * marked_characters * (number - marked_characters) / (number * (number - 1))
     assert agreed.alphas["u"] == pytest.approx(1 - 9 / len(TEXT) / chance)
     assert (only["low"], only["high"]) == (None, None)
 
@@ -288,11 +291,11 @@ def test_what_is_set_aside_is_not_compared() -> None:
         == 1.0
     )
     versions = [LayoutVersion(asked_layout, {"b1": Decimal("1.50")}, shown_items, {"h1": 2})]
-    report = make_report(versions, "l", flagged_judgments, gold_rows)
-    (worker_id,) = [person for person in report["people"] if person["name"] == "w"]
+    quality_report = make_report(versions, "l", flagged_judgments, gold_rows)
+    (worker_id,) = [person for person in quality_report["people"] if person["name"] == "w"]
     assert [worker_id[name] for name in ("checks", "passed", "counted", "due")] == [1, 0, 0, 0]
-    assert [report[name] for name in ("due", "submissions", "rows_sent")] == [3, 3, 2]
-    assert report["decisions"]["accepted"] == 2
+    assert [quality_report[name] for name in ("due", "submissions", "rows_sent")] == [3, 3, 2]
+    assert quality_report["decisions"]["accepted"] == 2
 
 
 @pytest.mark.parametrize(("table_rows", "pairs", "low"), [(4, 0, 2), (5, 1, 3), (23, 1, 10)])
@@ -308,11 +311,14 @@ def test_what_a_report_lists(table_rows: int, pairs: int, low: int) -> None:
     )
     shown_items = items(found_judgments)
     versions = [LayoutVersion(asked_layout, {"b1": Decimal(1)}, shown_items, {"h1": table_rows})]
-    report = make_report(versions, "l", *settle_rows(asked_layout, found_judgments, shown_items))
-    assert report["agreement"][0]["after"]["cohen_pairs"] == pairs
+    quality_report = make_report(
+        versions, "l", *settle_rows(asked_layout, found_judgments, shown_items)
+    )
+    assert quality_report["agreement"][0]["after"]["cohen_pairs"] == pairs
     differing = [
         row for row, (first_vote, second_vote) in votes.items() if first_vote != second_vote
     ]
-    assert [first_vote["item"] for first_vote in report["low_agreement"]] == [
-        f"i-{row_id}" for row_id in differing
-    ][:low]
+    assert (
+        column_of(quality_report["low_agreement"], "item")
+        == [f"i-{row_id}" for row_id in differing][:low]
+    )

@@ -92,12 +92,12 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     expert_batches = make_expert_batches(_expert_order(tmp_path, layout))
     ((folder, manifest),) = expert_batches
     assert (folder.name, manifest.counts["items"], manifest.dataset) == ("0002", 4, "rows.jsonl")
-    sent = {
+    sent_answers = {
         batch_item.id for batch_hit in read_batch(hit_batch).hits for batch_item in batch_hit.items
     }
     assert {
         hit_item.id for batch_hit in read_batch(folder).hits for hit_item in batch_hit.items
-    } < sent
+    } < sent_answers
 
     checked = work(
         folder,
@@ -125,11 +125,25 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     } == first_two | by_expert
     assert _seen_by_expert(tmp_path) == by_expert
     assert len([table_row for table_row, decision in gold.items() if decision == "open"]) == 2
-    kept_ids = (tmp_path / "judgments" / "experts.txt").read_text("utf-8")
-    assert "boss" not in kept_ids and len(kept_ids.split()) >= 1
+    register_text = (tmp_path / "judgments" / "people.jsonl").read_text("utf-8")
+    assert "boss" not in register_text and '"event": "expert"' in register_text
 
-    again = take(tmp_path, results_path, checked)  # nothing new, the expert is still one
-    assert (again.new, again.further, _gold(tmp_path, "quick")) == (0, 0, gold)
+    second_report = take(tmp_path, results_path, checked)  # nothing new, the expert is still one
+    assert (second_report.new, second_report.further, _gold(tmp_path, "quick")) == (0, 0, gold)
+    # both drawn items of one worker are called wrong: a second expert looks before they are refused
+    ((folder, manifest),) = make_expert_batches(_expert_order(tmp_path, layout))
+    assert manifest.counts["items"] == 2
+    for expert_id, rejected in (("boss", 0), ("deputy", 1)):
+        second_file = work(
+            folder,
+            tmp_path / f"{expert_id}.jsonl",
+            [expert_id],
+            lambda worker_id, batch_item: {"verdict": "yes"},
+        )
+        experts.write_text("boss\nDeputy\n", "utf-8")
+        take(tmp_path, second_file, experts=experts)
+        report = (tmp_path / "judgments" / "quick" / "report.html").read_text("utf-8")
+        assert f"1 accepted, {rejected} rejected, {1 - rejected} to check" in report
     with pytest.raises(UserError, match="nothing for an expert"):
         make_expert_batches(_expert_order(tmp_path, layout))
 
@@ -149,6 +163,7 @@ def test_an_expert_writes_into_the_table_of_checks(
     )
     for table_row in table_rows:
         table_row["verdict"] = "Accept " if '"yes"' in table_row["answers"] else "reject"
+        table_row["second"] = "reject" if table_row["verdict"] == "reject" else ""
     with file_path.open("w", encoding="utf-8-sig", newline="") as file:  # as a spreadsheet saves it
         write = csv.DictWriter(file, list(table_rows[0]), delimiter=";")
         write.writeheader()
@@ -157,11 +172,11 @@ def test_an_expert_writes_into_the_table_of_checks(
     assert sorted(_gold(tmp_path, "quick").values()) == ["accepted"] * 4 + ["open"] * 4
     assert len(_seen_by_expert(tmp_path)) == 4
     settled = file_path.read_bytes()
-    report = (tmp_path / "judgments" / "quick" / "report.html").read_bytes()
+    report_bytes = (tmp_path / "judgments" / "quick" / "report.html").read_bytes()
     take(tmp_path, results_path)
     assert file_path.read_bytes() == settled
-    assert (tmp_path / "judgments" / "quick" / "report.html").read_bytes() == report
-    assert b"1 accepted, 1 rejected, 0 to check" in report
+    assert (tmp_path / "judgments" / "quick" / "report.html").read_bytes() == report_bytes
+    assert b"1 accepted, 1 rejected, 0 to check" in report_bytes
 
     lines = file_path.read_text("utf-8").replace("reject", "perhaps", 2)
     file_path.write_text(lines, "utf-8")
@@ -210,8 +225,12 @@ def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
         results_path.read_text("utf-8").splitlines()[0].replace('"good"', '"<b>fine"') + "\n{}\n",
         "utf-8",
     )
-    report = take(tmp_path, results_path, tmp_path / "bad.jsonl")
-    assert report.decisions["judge_question"] == {"accepted": 5, "disputed": 5, "rejected": 5}
+    import_report = take(tmp_path, results_path, tmp_path / "bad.jsonl")
+    assert import_report.decisions["judge_question"] == {
+        "accepted": 5,
+        "disputed": 5,
+        "rejected": 5,
+    }
     file_path = tmp_path / "judgments" / "judge_question" / "report.html"
     text = file_path.read_text("utf-8")
     assert not re.findall(r"<(script|img|link|iframe|object)\b|<[^>]+\s(src|href|on\w+)=", text)
@@ -255,8 +274,8 @@ def test_the_figures_of_a_report(tmp_path: Path) -> None:
         item_answers["verdict"] = "no"  # v fails the known item of the second HIT, too
     take(tmp_path, hand_in(tmp_path, submissions))
     folder = tmp_path / "judgments/quick"
-    written = (folder / "report.json").read_bytes()
-    report_figures = json.loads(written)
+    written_bytes = (folder / "report.json").read_bytes()
+    report_figures = json.loads(written_bytes)
     assert report_figures["days"] == ["2026-11-03", "2026-11-05"]
     assert (report_figures["workers"], report_figures["experts"], report_figures["judgments"]) == (
         2,
@@ -290,7 +309,7 @@ def test_the_figures_of_a_report(tmp_path: Path) -> None:
     )
     assert instructions.rows[0]["instructions"] == "Read it."
     take(tmp_path)  # settled anew: the days stay
-    assert (folder / "report.json").read_bytes() == written
+    assert (folder / "report.json").read_bytes() == written_bytes
     assert people_statistics([tmp_path / "gold.parquet"]) == ()
 
 
@@ -320,52 +339,54 @@ def test_a_batch_keeps_its_own_pay_and_choices(
     tmp_path: Path, was: str, now: str, other_verdict: str
 ) -> None:
     ordered = order(tmp_path)
-    first = read_batch(make_batch(ordered)[0])
+    first_batch = read_batch(make_batch(ordered)[0])
     take(
         tmp_path,
-        hand_in(tmp_path, [submission(first, worker_id) for worker_id in "uv"], "one.jsonl"),
+        hand_in(tmp_path, [submission(first_batch, worker_id) for worker_id in "uv"], "one.jsonl"),
     )
     earlier_bytes = _gold(tmp_path, "quick")
     assert set(earlier_bytes.values()) == {"accepted", "rejected"}
     (tmp_path / "quick" / "layout.yaml").write_text(re.sub(was, now, LAYOUT), "utf-8")
-    second = read_batch(make_batch(ordered)[0])
+    second_batch = read_batch(make_batch(ordered)[0])
     changed_submissions = [
         {
             **submitted,
             "answers": {item_id: {"verdict": other_verdict} for item_id in submitted["answers"]},
         }
-        for submitted in (submission(second, worker_id) for worker_id in "uv")
+        for submitted in (submission(second_batch, worker_id) for worker_id in "uv")
     ]
     import_report = take(tmp_path, hand_in(tmp_path, changed_submissions, "two.jsonl"))
-    after = _gold(tmp_path, "quick")
-    assert {table_row: after[table_row] for table_row in earlier_bytes} == earlier_bytes
+    gold_after = _gold(tmp_path, "quick")
+    assert {table_row: gold_after[table_row] for table_row in earlier_bytes} == earlier_bytes
     assert (
         import_report.decisions["quick"]["accepted"]
         == list(earlier_bytes.values()).count("accepted") + 3
     )
-    report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
+    report_html = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
     pay = "5.00" if other_verdict == "yes" else "2.00"  # 2 HITs at 0.50 and 2 at 2.00, or 4 at 0.50
-    assert f"<b>{pay}</b><span>USD due" in report
-    assert ("1 had others" in report) == (other_verdict != "yes")
-    assert "failed_attention" not in report.split("</style>")[1]
-    assert "rows have judgments, 0 still open" in report
+    assert f"<b>{pay}</b><span>USD due" in report_html
+    assert ("1 had others" in report_html) == (other_verdict != "yes")
+    assert "failed_attention" not in report_html.split("</style>")[1]
+    assert "rows have judgments, 0 still open" in report_html
 
 
 def test_a_hit_is_paid_once_to_a_worker(tmp_path: Path) -> None:
     hit_batch = batch_of(tmp_path)
-    first = submission(hit_batch, "w", assignment="one")
-    take(tmp_path, hand_in(tmp_path, [first]))
+    first_submission = submission(hit_batch, "w", assignment="one")
+    take(tmp_path, hand_in(tmp_path, [first_submission]))
     import_report = take(
-        tmp_path, hand_in(tmp_path, [{**first, "assignment": "two"}], "again.jsonl")
+        tmp_path, hand_in(tmp_path, [{**first_submission, "assignment": "two"}], "again.jsonl")
     )
     assert (import_report.new, import_report.further) == (0, 1)
-    report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
-    assert "<b>0.50</b><span>USD due" in report
+    report_html = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
+    assert "<b>0.50</b><span>USD due" in report_html
     judgments = JudgmentTable(tmp_path / "judgments/quick")
     batches = Batches(tmp_path / "hits")
     judgments.settle(batches)
     for assignment, reason in (("one", ""), ("two", "You handed in this HIT before")):
-        later_submission = submission_from_value({**first, "assignment": assignment}, "x", 1)
+        later_submission = submission_from_value(
+            {**first_submission, "assignment": assignment}, "x", 1
+        )
         assert isinstance(later_submission, Submission)
         matched = match_submission(
             later_submission, batches, "static", read_salt(tmp_path / "hits")
@@ -374,3 +395,18 @@ def test_a_hit_is_paid_once_to_a_worker(tmp_path: Path) -> None:
         verdict = judgments.verdict(matched, batches)
         assert verdict is not None and verdict.reason.startswith(reason)
         assert bool(verdict.reason) == bool(reason)
+
+
+def test_a_report_says_when_everything_was_set_aside(tmp_path: Path) -> None:
+    """Both workers failed an item with a known answer in both HITs."""
+    hit_batch = batch_of(tmp_path)
+    submissions = [submission(hit_batch, worker_id, hit) for worker_id in "uv" for hit in (0, 1)]
+    for handed_in in submissions:
+        for item_answers in handed_in["answers"].values():
+            item_answers["verdict"] = "no"
+    (remark,) = take(tmp_path, hand_in(tmp_path, submissions)).remarks
+    text = "Every one of the 16 judgments was set aside (flags: failed_attention 16): "
+    assert text in remark
+    folder = tmp_path / "judgments/quick"
+    assert json.loads((folder / "report.json").read_text("utf-8"))["set_aside"] in remark
+    assert text in (folder / "report.html").read_text("utf-8")

@@ -30,6 +30,7 @@ from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals,
 from tests.browser import Browser, browser
 from tests.conftest import ROOT
 from tests.receiving import Server, answers_of, call, received, serving
+from tests.tables import column_of
 
 __all__ = ["browser"]  # a fixture
 
@@ -48,19 +49,23 @@ def me(worker_id: str, session: str = "", **more_values: Any) -> dict[str, Any]:
 
 
 def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
-    pool = HitPool(["a", "b"], 2, 60)
-    given_hits = [pool.give((f"w{worker_number}", ""), "", 0) for worker_number in range(5)]
+    hit_pool = HitPool(["a", "b"], 2, 60)
+    given_hits = [hit_pool.give((f"w{worker_number}", ""), "", 0) for worker_number in range(5)]
     assert given_hits == ["a", "a", "b", "b", None]
-    assert pool.give(("w0", ""), "", 1) == "a"  # a reload
-    pool.leave(("w1", ""))
-    assert pool.give(("w4", ""), "", 1) == "a"
+    assert hit_pool.give(("w0", ""), "", 1) == "a"  # a reload
+    hit_pool.leave(("w1", ""))
+    assert hit_pool.give(("w4", ""), "", 1) == "a"
     for worker_number, hit_id in ((0, "a"), (4, "a"), (2, "b")):
-        pool.record_submission((f"w{worker_number}", ""), hit_id)
-    assert pool.give(("w5", ""), "", 2) is None  # w3 has it in hand
-    assert pool.give(("w5", ""), "", 60) == "b"  # and has left
-    assert pool.give(("w2", ""), "", 60) is None  # nobody gets a HIT twice
-    counts = pool.counts()
-    assert (counts["hits_finished"], counts["received"], counts["in_hand"]) == (1, 3, 1)
+        hit_pool.record_submission((f"w{worker_number}", ""), hit_id)
+    assert hit_pool.give(("w5", ""), "", 2) is None  # w3 has it in hand
+    assert hit_pool.give(("w5", ""), "", 60) == "b"  # and has left
+    assert hit_pool.give(("w2", ""), "", 60) is None  # nobody gets a HIT twice
+    pool_counts = hit_pool.counts()
+    assert (pool_counts["hits_finished"], pool_counts["received"], pool_counts["in_hand"]) == (
+        1,
+        3,
+        1,
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,36 +73,37 @@ def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
     [("", "", True), ("", "a", True), ("", "2", False), ("s", "2", True), ("", "none", True)],
 )
 def test_where_work_has_ended(session: str, named_hit: str, ended: bool) -> None:
-    pool = HitPool(["a", "b"], 1, 60)
+    hit_pool = HitPool(["a", "b"], 1, 60)
     visit = ("w", session)
-    assert not pool.has_ended(visit, named_hit)
-    pool.record_submission(visit, "a")
-    assert pool.has_ended(visit, named_hit) is ended
-    pool.hand(visit, "b", 60)
-    assert not pool.has_ended(visit, named_hit)
+    assert not hit_pool.has_ended(visit, named_hit)
+    hit_pool.record_submission(visit, "a")
+    assert hit_pool.has_ended(visit, named_hit) is ended
+    hit_pool.hand(visit, "b", 60)
+    assert not hit_pool.has_ended(visit, named_hit)
 
 
 @pytest.mark.parametrize("named_hit", ["b", "2"])
 def test_a_pool_gives_the_hit_that_a_link_names(named_hit: str) -> None:
-    pool = HitPool(["a", "b"], 1, 60)
-    assert pool.give(("w1", "s1"), named_hit, 0) == "b"
-    assert pool.give(("w2", "s2"), named_hit, 0) == "a"  # that one is full
-    assert pool.give(("w3", "s3"), "no such", 0) is None
+    hit_pool = HitPool(["a", "b"], 1, 60)
+    assert hit_pool.give(("w1", "s1"), named_hit, 0) == "b"
+    assert hit_pool.give(("w2", "s2"), named_hit, 0) == "a"  # that one is full
+    assert hit_pool.give(("w3", "s3"), "no such", 0) is None
 
 
 def test_a_pool_never_gives_more_than_wanted_in_any_order() -> None:
     random_source, now = random.Random(7), 0.0
-    pool = HitPool([f"h{worker_number}" for worker_number in range(20)], 3, 50)
+    hit_pool = HitPool([f"h{worker_number}" for worker_number in range(20)], 3, 50)
     for _ in range(3_000):
         now += random_source.random()
         visit = (f"w{random_source.randrange(80)}", "")
-        hit_id = pool.give(visit, "", now)
+        hit_id = hit_pool.give(visit, "", now)
         if hit_id and random_source.random() < 0.1:
-            pool.record_submission(visit, hit_id)
+            hit_pool.record_submission(visit, hit_id)
         elif hit_id and random_source.random() < 0.1:
-            pool.leave(visit)
-        assert all(len(workers) <= 3 for workers in pool.busy.values())
-    assert pool.counts()["received"] == pool.counts()["useful"] == 60
+            hit_pool.leave(visit)
+        for workers in hit_pool.busy.values():
+            assert len(workers) <= 3
+    assert hit_pool.counts()["received"] == hit_pool.counts()["useful"] == 60
 
 
 def test_a_journal_cuts_what_a_killed_process_left_of_a_line(tmp_path: Path) -> None:
@@ -119,7 +125,8 @@ def test_rates_are_by_address() -> None:
     assert rates.allows("b")
     now[0] = 1.0
     assert [rates.allows("a"), rates.allows("a")] == [True, False]
-    assert all(Rates(0).allows("a") for _ in range(99))
+    for _ in range(99):
+        assert Rates(0).allows("a")
 
 
 def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
@@ -146,8 +153,8 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
                     assert (http_status, reply["code"], reply["more"]) == (200, "C0DE-7", True)
                 assert call(server.address, "health")[1]["received"] >= worker_number
                 # "Thank you", loaded again
-                again = call(server.address, "hit", me(worker_id))[1]
-                assert again == {"done": {"how": "sent", "code": "C0DE-7", "more": True}}
+                second_reply = call(server.address, "hit", me(worker_id))[1]
+                assert second_reply == {"done": {"how": "sent", "code": "C0DE-7", "more": True}}
         other_code = call(server.address, "hit", me("ada", hit="2"))[1]["done"]["code"]
         no_more = call(server.address, "hit", me("ada", next=True))[1]["done"]
         assert (other_code, no_more["code"], no_more["more"]) == ("C0DE-7", "C0DE-7", False)
@@ -160,7 +167,8 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
     assert Counter((entry["worker"], entry["hit"]) for entry in lines) == Counter(
         (worker_id, hit_id.id) for worker_id in ("ada", "bob") for hit_id in hit_batch.hits
     )
-    assert all(entry["received"].endswith("+00:00") for entry in lines)
+    for entry in lines:
+        assert entry["received"].endswith("+00:00")
     assert take(tmp_path, results_folder / "quick-0001" / "submissions.jsonl").new == 4
     assert refusals(tmp_path) == []
 
@@ -189,7 +197,7 @@ def test_a_session_of_a_recruiting_site_is_one_hit_and_comes_back_to_its_code(
         assert call(server.address, "leave", me("p1", "s2"))[0] == 200
         assert call(server.address, "health")[1]["in_hand"] == 0
         assert call(server.address, "submissions", submission)[0] == 200
-    assert [entry["study"] for entry in received(results_folder, hit_batch)] == ["st"]
+    assert column_of(received(results_folder, hit_batch), "study") == ["st"]
 
 
 def bad(hit_batch: HitBatch, change: dict[str, Any]) -> dict[str, Any]:
@@ -219,17 +227,19 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
         200: [me("x" * 200, "y" * 200)],
         400: [b'{"a": NaN}', b"[]", {}, me("x" * 201), me("x", "y" * 201), {"worker": ["a"]}],
     }
-    wrong = [
-        (body, "submissions", http_status)
+    wrong_requests = [
+        (request_body, "submissions", http_status)
         for http_status, bodies in posts.items()
-        for body in bodies
+        for request_body in bodies
     ]
-    wrong += [
-        (body, "hit", http_status) for http_status, bodies in visits.items() for body in bodies
+    wrong_requests += [
+        (request_body, "hit", http_status)
+        for http_status, bodies in visits.items()
+        for request_body in bodies
     ]
-    wrong += [(None, file_path, 404) for file_path in ("items.jsonl", "..%2fprivate.json")]
+    wrong_requests += [(None, file_path, 404) for file_path in ("items.jsonl", "..%2fprivate.json")]
     with serving(hit_batch.folder, results_folder, "--code", "C0DE") as server:
-        for posted_body, file_path, http_status in wrong:
+        for posted_body, file_path, http_status in wrong_requests:
             found_status, reply = call(server.address, file_path, posted_body)
             assert (file_path, found_status) == (file_path, http_status)
             assert "C0DE" not in str(reply)
@@ -285,8 +295,8 @@ PROLIFIC = "https://app.prolific.com/submissions/complete?cc=A%2FB"
 def test_what_is_told_at_the_end(
     platform: str, code: str | None, complete: str | None, ending: dict[str, str], tmp_path: Path
 ) -> None:
-    url = "https://x.org" if platform == "prolific" else None
-    hit_batch = batch_of(tmp_path, platform=platform, delivery=Delivery(url=url))
+    end_address = "https://x.org" if platform == "prolific" else None
+    hit_batch = batch_of(tmp_path, platform=platform, delivery=Delivery(url=end_address))
     with at_desk(hit_batch, tmp_path, code=code, complete=complete) as desk:
         assert desk.ending == ending
 
@@ -323,8 +333,8 @@ def test_only_who_has_a_hit_may_search(tmp_path: Path) -> None:
 
 def test_a_batch_of_pages_has_one_server_at_a_time(tmp_path: Path) -> None:
     hit_batch, other_batch = batch_of(tmp_path), batch_of(tmp_path, platform="mturk")
-    refused = pytest.raises(UserError, match="it is served already")
-    with at_desk(hit_batch, tmp_path), refused, at_desk(hit_batch, tmp_path):
+    refused_start = pytest.raises(UserError, match="it is served already")
+    with at_desk(hit_batch, tmp_path), refused_start, at_desk(hit_batch, tmp_path):
         pass
     with pytest.raises(UserError, match="a batch for mturk"), at_desk(other_batch, tmp_path):
         pass
@@ -337,8 +347,8 @@ def crowd(
 
     Returns the (worker, HIT) of every receipt.
     """
-    options = ("--code", "C", "--rate", "0", "--minutes", "60")
-    server = [Server(hit_batch.folder, results_folder, *options)]
+    server_options = ("--code", "C", "--rate", "0", "--minutes", "60")
+    server = [Server(hit_batch.folder, results_folder, *server_options)]
     done_work: list[tuple[str, str]] = []
     deadline = time.monotonic() + most
 
@@ -357,15 +367,17 @@ def crowd(
             assert (http_status, reply["code"]) == (200, "C")
             done_work.append((worker_id, request_value["hit"]["id"]))
 
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(workers) as worker_threads:
         try:
-            working = [pool.submit(work, f"w{worker_number}") for worker_number in range(workers)]
+            working = [
+                worker_threads.submit(work, f"w{worker_number}") for worker_number in range(workers)
+            ]
             for worker_number in range(1, kills + 1):
                 while len(done_work) < len(hit_batch.hits) * 2 * worker_number // (kills + 1):
                     assert time.monotonic() < deadline
                     time.sleep(0.01)
                 server[0].kill()
-                server[0] = Server(hit_batch.folder, results_folder, *options)
+                server[0] = Server(hit_batch.folder, results_folder, *server_options)
             for future in working:
                 future.result()
         finally:
@@ -389,9 +401,9 @@ def test_nothing_is_lost_or_doubled_by_kills(
     ]
     assert len(kept_work) == len(set(kept_work))  # nothing double
     assert set(kept_work) == set(done_work)  # nothing that was acknowledged is lost
-    counts = Counter(hit_id for _, hit_id in kept_work)
-    assert min(counts.values()) >= 2
-    assert len(counts) == hits
+    work_counts = Counter(hit_id for _, hit_id in kept_work)
+    assert min(work_counts.values()) >= 2
+    assert len(work_counts) == hits
 
 
 # An expert searches the old corpus in a real browser, opens a passage and marks in it.
@@ -446,6 +458,6 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     (item_answers,) = text_line["answers"].values()
     (search,) = item_answers["searches"]
     assert search["query"] == query
-    assert [entry["id"] for entry in search["opened"]] == search["found"][:1]
+    assert column_of(search["opened"], "id") == search["found"][:1]
     marked = item_answers["other_evidence"]  # behind the passages that were shown
     assert (marked["text"], marked["paragraph"]) == (command_words, 10)

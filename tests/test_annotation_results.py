@@ -21,7 +21,7 @@ from factdrift.annotation.submission import Refused, submission_from_value
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
 from tests.conftest import run_cli
-from tests.tables import read_table
+from tests.tables import column_of, ids_of, read_table
 
 
 def judged(tmp_folder: Path, out: str = "judgments") -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ def test_files_in_any_order_and_in_one_run_or_many(tmp_path: Path) -> None:
         take(tmp_path, file_path, out="many")
     assert tables(tmp_path, "once") == tables(tmp_path, "back") == tables(tmp_path, "many")
     table_rows = judged(tmp_path, "once")
-    assert len({judgment_row["id"] for judgment_row in table_rows}) == 24 and table_rows == sorted(
+    assert len(set(column_of(table_rows, "id"))) == 24 and table_rows == sorted(
         table_rows, key=lambda sorted_row: sorted_row["id"]
     )
     assert {(judgment_row["item"], judgment_row["row"]) for judgment_row in table_rows} == {
@@ -81,7 +81,7 @@ def test_files_in_any_order_and_in_one_run_or_many(tmp_path: Path) -> None:
         ("rows.jsonl", 4.0)
     }
     gold = pq.read_table(tmp_path / "once" / "quick" / "gold.parquet").to_pylist()
-    assert sorted(judgment_row["row"] for judgment_row in gold) == sorted(
+    assert sorted(column_of(gold, "row")) == sorted(
         item.row for item in hit_batch.items if item.row
     )
 
@@ -110,13 +110,13 @@ def test_a_worker_who_answers_twice(tmp_path: Path) -> None:
         if not judgment_row["counted"]
     ] == [True] * 8
     earlier_bytes = tables(tmp_path)
-    for again in (
+    for second_answer in (
         [third],
         [second_batch, third],
         [first_batch],
         [third, second_batch, first_batch],
     ):
-        take(tmp_path, hand_in(tmp_path, again, "again.jsonl"))
+        take(tmp_path, hand_in(tmp_path, second_answer, "again.jsonl"))
         assert tables(tmp_path) == earlier_bytes
 
 
@@ -125,13 +125,13 @@ CASES = read_table("annotation_results")
 
 def edit(edited: dict[str, Any], place: str, answer_value: Any) -> None:
     """Put a value in place of something in a submission, as the table has it."""
-    *outer, layout_name = place.split("/")
-    inside = reduce(getitem, outer, edited)
+    *outer_keys, layout_name = place.split("/")
+    edited_part = reduce(getitem, outer_keys, edited)
     if answer_value == "-":
-        del inside[layout_name]
+        del edited_part[layout_name]
     else:
-        inside[layout_name] = (
-            inside[layout_name][:-1] + "x" if answer_value == "…x" else answer_value
+        edited_part[layout_name] = (
+            edited_part[layout_name][:-1] + "x" if answer_value == "…x" else answer_value
         )
 
 
@@ -160,9 +160,7 @@ def test_results_of_another_batch_of_the_same_rows(tmp_path: Path) -> None:
     first_batch = batch_of(tmp_path)
     second_batch = batch_of(tmp_path, again=True)
     mixed = submission(second_batch, "A1") | {"batch": first_batch.id}
-    assert [item.id for item in first_batch.hits[0].items] == [
-        item.id for item in second_batch.hits[0].items
-    ]
+    assert ids_of(first_batch.hits[0].items) == ids_of(second_batch.hits[0].items)
     import_report = take(tmp_path, hand_in(tmp_path, [mixed, submission(second_batch, "A1")]))
     assert import_report.new == 2  # one content, one id: a HIT is what its items are
     other_batch = batch_of(tmp_path, seed=3, again=True)
@@ -219,9 +217,9 @@ def test_worker_ids_are_kept_as_hashes_only(
     import_report = take(tmp_path, file_path)
     assert (import_report.new, sum(import_report.refused.values())) == (1, 2)
     for file in [output for output in (tmp_path / "judgments").rglob("*") if output.is_file()]:
-        content = file.read_bytes()
-        assert worker_id.encode() not in content
-        assert session.encode() not in content
+        file_bytes = file.read_bytes()
+        assert worker_id.encode() not in file_bytes
+        assert session.encode() not in file_bytes
     for layout_name in ("judgments", "gold"):
         written_table = pq.read_table(tmp_path / "judgments" / "quick" / f"{layout_name}.parquet")
         assert worker_id not in str(written_table.to_pylist())
@@ -358,8 +356,8 @@ def test_the_counts_add_up_and_worker_ids_are_trimmed(tmp_path: Path) -> None:
 
 def test_feedback_is_of_mturk_and_of_named_files(tmp_path: Path) -> None:
     hit_batch = batch_of(tmp_path)
-    results = hand_in(tmp_path, [submission(hit_batch, "ada")])
-    import_report = take(tmp_path, results, feedback=tmp_path / "fb")
+    results_path = hand_in(tmp_path, [submission(hit_batch, "ada")])
+    import_report = take(tmp_path, results_path, feedback=tmp_path / "fb")
     printed_text = "static takes no file of approvals; prolific and mturk do"
     assert any(printed_text in text_line for text_line in import_report.lines())
     with pytest.raises(UserError, match="feedback is of results files, and none is named"):

@@ -13,6 +13,7 @@ from factdrift.annotation.layout import Layout, layout_names, load_layout
 from factdrift.annotation.matching import hash_id
 from tests.annotation_workers import hand_in, take
 from tests.simulated_workers import Made, label_studio_export, mturk_csv, work, written
+from tests.tables import column_of
 
 PLATFORMS = ("static", "mturk", "label_studio")
 WAYS = [
@@ -39,15 +40,15 @@ def export(works: Sequence[Made], hit_batch: HitBatch, layout: Layout, folder: P
 
 def told(works: Sequence[Made], platform: str) -> dict[tuple[str, str, str], list[Any]]:
     """What good workers have said, by HIT, item and hashed worker, in order."""
-    out: dict[tuple[str, str, str], list[Any]] = {}
+    told_values: dict[tuple[str, str, str], list[Any]] = {}
     for submission in works:
         name = submission["worker"]
         if platform == "label_studio":
             name = str(sum(name.encode()))
         worker_id = hash_id(b"a salt of sixteen", "worker", platform, name)
         for item, item_answers in submission["answers"].items():
-            out.setdefault((submission["hit"], item, worker_id), []).append(item_answers)
-    return out
+            told_values.setdefault((submission["hit"], item, worker_id), []).append(item_answers)
+    return told_values
 
 
 @pytest.mark.parametrize(("name", "platform"), WAYS)
@@ -59,13 +60,22 @@ def test_what_workers_say_arrives(
     layout = load_layout(name)
     hit_batch = written(hits, name, platform)
     works = work(hit_batch, layout)
-    results = export(works, hit_batch, layout, tmp_path / "results")
-    report = take(tmp_path, results)
-    whole = platform != "label_studio"
-    size = 1 if whole else len(hit_batch.hits[0].items)  # every item is taken by itself, or a HIT
-    assert report.refused == {}
-    assert (report.taken, report.new) == (len(works) * size, (len(works) - 1) * size)
-    assert report.further == size if whole else report.further + report.known == size
+    results_path = export(works, hit_batch, layout, tmp_path / "results")
+    import_report = take(tmp_path, results_path)
+    whole_submission = platform != "label_studio"
+    hit_size = (
+        1 if whole_submission else len(hit_batch.hits[0].items)
+    )  # every item is taken by itself, or a HIT
+    assert import_report.refused == {}
+    assert (import_report.taken, import_report.new) == (
+        len(works) * hit_size,
+        (len(works) - 1) * hit_size,
+    )
+    assert (
+        import_report.further == hit_size
+        if whole_submission
+        else import_report.further + import_report.known == hit_size
+    )
     table_rows = pq.read_table(out / name / "judgments.parquet").to_pylist()
     expected_answers = told(works, platform)
     got: dict[tuple[str, str, str], list[Any]] = {}
@@ -75,15 +85,15 @@ def test_what_workers_say_arrives(
         got.setdefault(key, []).append(json.loads(row["answers"]))
     for answers in (*expected_answers.values(), *got.values()):
         answers.sort(key=lambda item_answers: json.dumps(item_answers, sort_keys=True))
-        if not whole:  # who says the same of an item again says it once
+        if not whole_submission:  # who says the same of an item again says it once
             answers[:] = [
                 item_answers
                 for answer_number, item_answers in enumerate(answers)
                 if item_answers not in answers[:answer_number]
             ]
     assert got == expected_answers
-    assert {row["seconds"] for row in table_rows} >= {0.4, 41.5}
+    assert set(column_of(table_rows, "seconds")) >= {0.4, 41.5}
     earlier_bytes = (out / name / "judgments.parquet").read_bytes()
-    again = take(tmp_path, results)
-    assert (again.new, again.known) == (0, len(works) * size)
+    second_report = take(tmp_path, results_path)
+    assert (second_report.new, second_report.known) == (0, len(works) * hit_size)
     assert (out / name / "judgments.parquet").read_bytes() == earlier_bytes

@@ -43,8 +43,8 @@ def test_ids_that_the_platform_tells() -> None:
     read_submission = submission_from_value(GOOD, "f", 1, worker="W", assignment="A")
     assert isinstance(read_submission, Submission)
     assert (read_submission.worker, read_submission.assignment) == ("W", "A")
-    refused = submission_from_value(GOOD, "f", 1, worker="")
-    assert isinstance(refused, Refused) and "$.worker" in refused.detail
+    refused_submission = submission_from_value(GOOD, "f", 1, worker="")
+    assert isinstance(refused_submission, Refused) and "$.worker" in refused_submission.detail
 
 
 @pytest.mark.parametrize(

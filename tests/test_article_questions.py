@@ -60,7 +60,8 @@ def test_pairs_of_an_answer(
             )
         )
     assert [
-        outcome.reason if isinstance(outcome, Dropped) else "" for outcome in draw_outcomes
+        draw_outcome.reason if isinstance(draw_outcome, Dropped) else ""
+        for draw_outcome in draw_outcomes
     ] == drop_reasons
 
 
@@ -83,7 +84,7 @@ def test_what_a_model_wrote(
     pairs_result = parse_pairs(written_text, load_prompts(None))
     assert pairs_result.reason == drop_reason
     if pairs_result.text is not None:
-        assert [read.question for read in read_pairs(pairs_result.text)] == question_texts
+        assert [read_pair.question for read_pair in read_pairs(pairs_result.text)] == question_texts
 
 
 @pytest.mark.parametrize(("written_text", "expected_verdict"), CASES["verdicts"])
@@ -102,13 +103,15 @@ def test_the_call_is_held_to_its_form(tmp_path: Path) -> None:
         writing_model = open_model(OpenAI(base_url=address, model="m"), 7, tmp_path)
         article_draws = {ARTICLE.id: [DRAW]}
         draw_outcomes = [
-            outcome
+            draw_outcome
             for _ in range(2)
-            for outcome in write_article_questions(
+            for draw_outcome in write_article_questions(
                 [ARTICLE], article_draws, GenerateSettings(), backend=writing_model
             )
         ]
-    assert [outcome.reason for outcome in draw_outcomes if isinstance(outcome, Dropped)] == [
+    assert [
+        draw_outcome.reason for draw_outcome in draw_outcomes if isinstance(draw_outcome, Dropped)
+    ] == [
         "no_news",
         "no_news",
     ]

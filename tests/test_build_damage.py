@@ -16,8 +16,8 @@ CASES = 200
 def test_some_damage_to_the_build_of_a_sample(sample: Path, tmp_path: Path, dataset: str) -> None:
     build = SampleBuild(sample, tmp_path / "work", (dataset,))
     for number in range(10):
-        outcome = build.try_case(number, seed=7)
-        assert not outcome.losses, outcome
+        damage_outcome = build.try_case(number, seed=7)
+        assert not damage_outcome.losses, damage_outcome
 
 
 @pytest.mark.slow
@@ -32,8 +32,12 @@ def test_much_damage_to_the_builds_of_all_samples() -> None:
     tried = [entry for entry in map(json.loads, lines) if entry["build"] == build.identity]
     with journal.open("a", encoding="utf-8") as file:
         for number in range(len(tried), CASES):
-            outcome = build.try_case(number)
-            entry = {"build": build.identity, "kind": outcome.kind, "losses": outcome.losses}
+            damage_outcome = build.try_case(number)
+            entry = {
+                "build": build.identity,
+                "kind": damage_outcome.kind,
+                "losses": damage_outcome.losses,
+            }
             tried.append(entry)
             file.write(json.dumps(entry) + "\n")
             file.flush()

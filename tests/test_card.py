@@ -16,12 +16,18 @@ from factdrift.builders.core.dataset import Input, Plot, Statistics
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.names import licence_page
 from factdrift.builders.release import card
-from factdrift.builders.release.card import SECTIONS, escape_markdown, read_prose
+from factdrift.builders.release.card import (
+    SECTIONS,
+    drop_reasons,
+    escape_markdown,
+    read_prose,
+    reason_text,
+)
 from factdrift.builders.release.manifest import canary, load_manifest
 from factdrift.builders.release.plots import draw_plot, period_plot
 from factdrift.builders.release.publish import write_release
 from tests.release_sample import BASE, Sample, cloze, dataset, meta, publish
-from tests.tables import FOLDER, read_table
+from tests.tables import FOLDER, column_of, read_table
 
 CECILL = "https://spdx.org/licenses/CECILL-2.1.html"
 CARDS = Path(__file__).parents[1] / "data_cards"
@@ -63,10 +69,10 @@ def test_yaml_for_the_hub(published_release: Path) -> None:
     licence_text = {"license": "cc0-1.0", "language": ["en"]}
     assert plot_data | licence_text | {"task_categories": ["fill-mask"]} == plot_data
     names = "unchanged updated segments dropped".split()
-    assert [config["config_name"] for config in plot_data["configs"]] == names
+    assert column_of(plot_data["configs"], "config_name") == names
     assert plot_data["configs"][0]["default"] is True
-    files = [{"split": "2021Q3", "path": "data/updated/2021Q3.parquet"}]
-    assert plot_data["configs"][1]["data_files"] == files
+    data_files = [{"split": "2021Q3", "path": "data/updated/2021Q3.parquet"}]
+    assert plot_data["configs"][1]["data_files"] == data_files
 
 
 @pytest.mark.parametrize(
@@ -102,6 +108,14 @@ def test_says_everything(published_release: Path) -> None:
     assert not re.search(r"\n{4,}", card_text)
 
 
+def test_a_reason_without_a_sentence_is_said_in_words(published_release: Path) -> None:
+    assert reason_text("no_page", {"no_page": "It has no page."}) == "It has no page."
+    assert reason_text("no_page", {}) == "no page"
+    reason, sentence = map(escape_markdown, ("in_doubt", drop_reasons()["in_doubt"]))
+    card_text = (published_release / "README.md").read_text()
+    assert f"| diff | {reason} | 2 | {sentence} |" in card_text
+
+
 def test_hostile_text_stays_text(hostile: Path) -> None:
     card_text = (hostile / "README.md").read_text()
     card_body = card_text.split("---\n", 2)[2]
@@ -116,8 +130,9 @@ def test_hostile_text_stays_text(hostile: Path) -> None:
     assert "<em>" not in page
     assert "<hr" not in page
     assert page.count("<table>") == 5
-    rows = [line for line in card_body.splitlines() if line.startswith("|")]
-    assert all(len(re.findall(r"(?<!\\)\|", row)) >= 2 for row in rows)
+    table_lines = [line for line in card_body.splitlines() if line.startswith("|")]
+    for row in table_lines:
+        assert len(re.findall(r"(?<!\\)\|", row)) >= 2
     assert DatasetCard(card_text).data.get("tags") == [" ".join(EVIL.split())]
 
 
@@ -188,11 +203,13 @@ def test_more_sections_are_printed_and_every_dataset_has_all(tmp_path: Path) -> 
 def test_names_of_many_periods_are_turned(
     period_count: int, angle: int, named_count: int, counted_labels: int
 ) -> None:
-    counts = {str(2000 + period_number): period_number for period_number in range(period_count)}
-    panel = period_plot(Plot("a", "periods", "t", "c", {"x": counts})).axes[-1]
-    labels = panel.get_xticklabels()
-    assert {label.get_rotation() for label in labels} == {angle}
-    assert (len(labels), len(panel.texts)) == (named_count, counted_labels)
+    period_counts = {
+        str(2000 + period_number): period_number for period_number in range(period_count)
+    }
+    panel = period_plot(Plot("a", "periods", "t", "c", {"x": period_counts})).axes[-1]
+    tick_labels = panel.get_xticklabels()
+    assert {tick_label.get_rotation() for tick_label in tick_labels} == {angle}
+    assert (len(tick_labels), len(panel.texts)) == (named_count, counted_labels)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from factdrift.builders.text.squad import normalize_or_keep
 from tests.asking_rows import check
 from tests.conftest import ROOT, run_cli
 from tests.release_sample import cloze
+from tests.tables import column_of
 
 TODAY = date(2026, 1, 1)
 Held = tuple[str, str, str, str | None, str | None]
@@ -33,22 +34,22 @@ def asking_row(subject: str, period: str, answers: str, previous: str = "", **mo
         tuple(Answer(item_id, f"The {item_id}", ()) for item_id in id_list.split())
         for id_list in (answers, previous)
     ]
-    values = dict(zip(("answers", "previous_answers"), answer_columns, strict=True)) | more
+    row_values = dict(zip(("answers", "previous_answers"), answer_columns, strict=True)) | more
     cloze_id = row_id(subject, period)
-    return cloze(1, period=period, id=cloze_id, subject=subject, relation="P6", **values)
+    return cloze(1, period=period, id=cloze_id, subject=subject, relation="P6", **row_values)
 
 
 def write_table(folder: Path, row_type: type, items: Iterable[Any]) -> Path:
-    with writing(folder / f"{row_type.__name__}.parquet", row_type) as out:
+    with writing(folder / f"{row_type.__name__}.parquet", row_type) as table_writer:
         for item in items:
-            out.append(item)
+            table_writer.append(item)
     return folder / f"{row_type.__name__}.parquet"
 
 
 def segment(held: Held) -> rows.Segment:
     subject, relation, item, *ends = held
-    first, last = (date.fromisoformat(text) if text else None for text in ends)
-    ends_and_more = (first, first, last, last, False, False, False, (), TODAY)
+    first_day, last = (date.fromisoformat(text) if text else None for text in ends)
+    ends_and_more = (first_day, first_day, last, last, False, False, False, (), TODAY)
     return rows.Segment(subject, relation, item, *ends_and_more)
 
 
@@ -67,10 +68,12 @@ def offers_of(
     """Subject -> object -> kind and place."""
     with engine("duckdb", folder / "scratch") as eng:
         tables = ((Cloze, clozes), (rows.Segment, [*map(segment, held)]), (rows.Gap, gaps))
-        read, timelines, doubts = (
+        read_choices, timelines, doubts = (
             eng.read(write_table(folder, row, items), row) for row, items in tables
         )
-        candidates = offered(asked_days(read, "quarter", when_counted), timelines, doubts, 7)
+        candidates = offered(
+            asked_days(read_choices, "quarter", when_counted), timelines, doubts, 7
+        )
         subjects = {cloze_row.id: cloze_row.subject for cloze_row in clozes}
         offers_by_subject: dict[str, dict[str, tuple[int, int]]] = {
             cloze_row.subject: {} for cloze_row in clozes
@@ -130,9 +133,10 @@ def test_at_the_end_of_a_period_what_ended_in_it_is_offered(tmp_path: Path) -> N
 def test_what_may_have_held_is_not_offered(tmp_path: Path, held: Held, offers: bool) -> None:
     offers_by_subject = offers_of(tmp_path, [asking_row("Q1", "2019Q2", "Q12")], [*HISTORY, held])
     assert ("Q15" in offers_by_subject["Q1"]) is offers
-    again = ("Q1", "P6", "Q15", "2019-05-01", "2019-05-02")  # another segment does hold
+    later_segment = ("Q1", "P6", "Q15", "2019-05-01", "2019-05-02")  # another segment does hold
     assert (
-        "Q15" not in offers_of(tmp_path, [asking_row("Q1", "2019Q2", "Q12")], [held, again])["Q1"]
+        "Q15"
+        not in offers_of(tmp_path, [asking_row("Q1", "2019Q2", "Q12")], [held, later_segment])["Q1"]
     )
 
 
@@ -153,8 +157,14 @@ def test_what_is_stated_without_dates_is_not_offered(tmp_path: Path) -> None:
 def offered_row(names: Mapping[str, str], **more: Any) -> dict[str, Any]:
     """An offered cloze row whose distractors have these labels, by id, in order."""
     distractors = [
-        {"id": item, "label": label, "aliases": ["X Y"], "kind": "other_time", "place": place}
-        for place, (item, label) in enumerate(names.items(), 1)
+        {
+            "id": item,
+            "label": object_label,
+            "aliases": ["X Y"],
+            "kind": "other_time",
+            "place": place,
+        }
+        for place, (item, object_label) in enumerate(names.items(), 1)
     ]
     cloze_row = cloze(1, added=("Q5",), **more)
     row_values: dict[str, Any] = {
@@ -216,7 +226,7 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
     assert check(release)["choices"] > 10_000
     choice_rows = pq.read_table(release / "data/choices").to_pylist()
     timelines = pq.read_table(release / "data" / "timelines" / "full.parquet").to_pylist()
-    stated = {
+    stated_objects = {
         (segment_row["subject"], segment_row["relation"], segment_row["object"])
         for segment_row in timelines
     }
@@ -231,12 +241,12 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
             choice for choice in choice_row["choices"] if normalize_or_keep(choice) in accepted
         ] == [right_choice]
         for item, kind in zip(choice_row["choice_ids"], choice_row["choice_kinds"], strict=True):
-            is_stated = (choice_row["subject"], choice_row["relation"], item) in stated
+            is_stated = (choice_row["subject"], choice_row["relation"], item) in stated_objects
             assert is_stated == (kind in ("answer", "stale", "other_time"))
     updated_rows = [
         choice_row
         for choice_row in choice_rows
         if choice_row["split"] == "updated" and choice_row["previous_answers"]
     ]
-    of_updated = [choice_row["choice_kinds"] for choice_row in updated_rows]
+    of_updated = column_of(updated_rows, "choice_kinds")
     assert sum("stale" in kinds for kinds in of_updated) > len(of_updated) / 3

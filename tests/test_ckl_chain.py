@@ -22,6 +22,7 @@ from tests.ckl_walk import (
     rows,
     workers,
 )
+from tests.tables import column_of
 
 FULL = "data/all/full.parquet"
 
@@ -34,8 +35,10 @@ class FailsOnce:
     def __call__(self, prompt: str) -> str | None:
         self.calls += 1
         statement = prompt.split("Statement: ")[-1].split("\n")[0]
-        said = {cloze_case["cloze"]: str(cloze_case["predicted"]) for cloze_case in CLOZES.values()}
-        return None if self.calls == 4 else said.get(statement, "nothing")
+        known_predictions = {
+            cloze_case["cloze"]: str(cloze_case["predicted"]) for cloze_case in CLOZES.values()
+        }
+        return None if self.calls == 4 else known_predictions.get(statement, "nothing")
 
 
 ANSWERS = FailsOnce()
@@ -43,8 +46,8 @@ ANSWERS = FailsOnce()
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[dict[str, Any]]:
-    with chat_server(ANSWERS) as step:
-        yield step
+    with chat_server(ANSWERS) as prompted_step:
+        yield prompted_step
 
 
 @pytest.fixture(scope="module")
@@ -72,12 +75,12 @@ def latest(walk: Walk, name: str) -> Path:
 def test_questions_and_words_of_recent_articles(walk: Walk) -> None:
     folder = latest(walk, "ckl-questions")
     questions = rows(folder, "data/questions/full.parquet")
-    words = rows(folder, "data/words/full.parquet")
-    assert len(words) >= len(questions) > 12
+    word_rows = rows(folder, "data/words/full.parquet")
+    assert len(word_rows) >= len(questions) > 12
     assert {len(row["questions"]) == len(row["answers"]) > 0 for row in questions} == {True}
-    assert min(row["article_day"] for row in questions) >= date(2020, 5, 1)
+    assert min(column_of(questions, "article_day")) >= date(2020, 5, 1)
     assert max(len(row["questions"]) for row in questions) > 4
-    castex = next(row for row in words if "Jean Castex" in row["candidates"])
+    castex = next(row for row in word_rows if "Jean Castex" in row["candidates"])
     assert len(set(castex["candidates"])) == len(castex["candidates"])
 
 
@@ -88,7 +91,7 @@ def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> 
         cloze_case["answer"]: cloze_case["cloze"] for cloze_case in CLOZES.values()
     }
     for article in read_articles(
-        str(walk.news), [cloze_row["evidence_id"] for cloze_row in clozes_by_answer.values()]
+        str(walk.news), column_of(clozes_by_answer.values(), "evidence_id")
     ):
         (row,) = [
             cloze_row
@@ -102,9 +105,9 @@ def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> 
     assert (
         clozes_by_answer["Atlético Madrid"]["prediction"] is None
     )  # it said that it does not know
-    assert {cloze_row["predictor"] for cloze_row in clozes_by_answer.values()} == {"openai:m"}
-    bad = "answer_in_cloze answer_not_in_article damaged_gold no_article not_one_blank open"
-    assert dropped(folder) == {"ckl-clozes": bad.split()}
+    assert set(column_of(clozes_by_answer.values(), "predictor")) == {"openai:m"}
+    bad_reasons = "answer_in_cloze answer_not_in_article damaged_gold no_article not_one_blank open"
+    assert dropped(folder) == {"ckl-clozes": bad_reasons.split()}
     assert ANSWERS.calls == len(CLOZES) + 1  # one failed, and nothing was asked twice
 
 
@@ -118,7 +121,7 @@ UPDATED = [
 
 
 def test_updated_and_new(walk: Walk) -> None:
-    updated, new = walk.release("updated-lama"), walk.release("new-lama")
+    updated, new_release = walk.release("updated-lama"), walk.release("new-lama")
 
     def said(place: dict[str, Any], old: bool) -> str:
         (article,) = read_articles(str(walk.news), [place["article"]])
@@ -135,16 +138,16 @@ def test_updated_and_new(walk: Walk) -> None:
         ]
         updated_rows.append((*cells, said(lama_row["old_evidence"], old=True)))
     assert sorted(updated_rows) == UPDATED
-    (row,) = rows(new.folder)
+    (row,) = rows(new_release.folder)
     assert row["query"] == "_X_ resigned as chief executive of Wirecard in June 2020."
     assert [row[column] for column in ("answer", "grounds", "prediction")] == [
         *("Markus Braun", "not_found", "Tim Cook")
     ]
     assert "old_answer" not in row
-    assert (check(updated.folder), check(new.folder)) == ({"all": 2}, {"all": 1})
+    assert (check(updated.folder), check(new_release.folder)) == ({"all": 2}, {"all": 1})
     decided = ["known_answer", "known_prediction", "not_judged"]
     assert dropped(updated.folder)["ckl-decide"] == sorted([*decided, "new"])
-    assert dropped(new.folder)["ckl-decide"] == sorted([*decided, "updated", "updated"])
+    assert dropped(new_release.folder)["ckl-decide"] == sorted([*decided, "updated", "updated"])
 
 
 @pytest.mark.slow
@@ -152,9 +155,9 @@ def test_the_same_bytes_with_two_jobs_in_another_folder(walk: Walk, other_walk: 
     for name in ("ckl-questions", "updated-lama", "new-lama"):
         release = other_walk.release(name)
         walk.release(name)
-        files = sorted(path for path in release.folder.rglob("*") if path.is_file())
-        assert files
-        for file in files:
+        release_files = sorted(path for path in release.folder.rglob("*") if path.is_file())
+        assert release_files
+        for file in release_files:
             twin = latest(walk, name) / file.relative_to(release.folder)
             assert file.read_bytes() == twin.read_bytes(), file
 
@@ -179,29 +182,36 @@ def test_without_a_model_the_step_is_skipped_and_says_so(other_walk: Walk) -> No
     assert "skipped: no backend" in (release.folder / "README.md").read_text("utf-8")
     items = other_walk.items("ckl_expert")
     assert len(items) == len(CLOZES)
-    assert all("prediction" not in item.fields for item in items)
+    for item in items:
+        assert "prediction" not in item.fields
 
 
 def test_a_further_judgment_is_a_new_version_with_just_its_row(walk: Walk, tmp_path: Path) -> None:
     other_walk = Walk(tmp_path)
-    said = {
+    expert_answers = {
         layout: [Gold(**row) for row in rows(walk.folder / "judgments" / layout, "gold.parquet")]
         for layout in ("ckl_question", "ckl_expert")
     }
-    for layout, gold_rows in said.items():
+    for layout, gold_rows in expert_answers.items():
         other_walk.judge(layout, gold_rows)
-    first = other_walk.release("new-lama")
+    first_release = other_walk.release("new-lama")
     (juventus,) = [
         item for item in walk.items("ckl_expert") if item.fields["new_answer"] == "Andrea Pirlo"
     ]
     answers = {"statement": juventus.fields["cloze"], "supported": "no", "found": "no"}
     further = gold("ckl_expert", juventus, {"settled": "yes", **answers}, judgments=2)
-    other_walk.judge("ckl_expert", [*said["ckl_expert"], further])
-    second = other_walk.release("new-lama")
-    assert (first.version, second.version, second.level) == ("1.0.0", "1.1.0", "minor")
-    summary = compare(first.folder, second.folder, tmp_path / "diff.parquet").summary()
-    assert "1 added" in summary or "+1" in summary, summary
-    assert {row["answer"] for row in rows(second.folder)} == {"Markus Braun", "Andrea Pirlo"}
+    other_walk.judge("ckl_expert", [*expert_answers["ckl_expert"], further])
+    second_release = other_walk.release("new-lama")
+    assert (first_release.version, second_release.version, second_release.level) == (
+        "1.0.0",
+        "1.1.0",
+        "minor",
+    )
+    difference_summary = compare(
+        first_release.folder, second_release.folder, tmp_path / "diff.parquet"
+    ).summary()
+    assert "1 added" in difference_summary or "+1" in difference_summary, difference_summary
+    assert set(column_of(rows(second_release.folder), "answer")) == {"Markus Braun", "Andrea Pirlo"}
 
 
 def test_gold_of_other_layouts_alone_is_refused(tmp_path: Path) -> None:

@@ -50,9 +50,9 @@ SAID = (N, "yes", "no")
 
 def test_every_combination() -> None:
     combinations = [*product(SAID, IS, SAID, IS), ("perhaps", N, N, N), ("no", N, "yes", "x")]
-    refused = ("refused", "contradictory")
+    refused_fates = ("refused", "contradictory")
     assert {path: decide(*path) for path in combinations} == {
-        path_taken: DECIDED.get(path_taken, refused) for path_taken in combinations
+        path_taken: DECIDED.get(path_taken, refused_fates) for path_taken in combinations
     }
 
 
@@ -83,8 +83,8 @@ def gold_of(folder: Path, said: dict[str, Any], **fields_seen: Any) -> Path:
     answers = dict(said)
     decision = answers.pop("decision", "accepted")
     numbers = answers.pop("judgments", 2), answers.pop("agreeing", 2)
-    texts = json.dumps(answers), json.dumps(fields)
-    gold_row = Gold("a", "ckl_expert", "d 1.0.0", decision, *texts, *numbers)
+    json_texts = json.dumps(answers), json.dumps(fields)
+    gold_row = Gold("a", "ckl_expert", "d 1.0.0", decision, *json_texts, *numbers)
     path = folder / "gold.parquet"
     pq.write_table(pa.Table.from_batches(list(batches(Gold, [gold_row]))), path)
     return path
@@ -95,19 +95,19 @@ UNTIL = date(2020, 4, 30)
 
 def one(folder: Path, answers: dict[str, Any], until: date = UNTIL, **fields_seen: Any) -> Any:
     """The judgment of a row, or the reason why there is none."""
-    judgments, dropped = expert_judgments([gold_of(folder, answers, **fields_seen)], until)
-    return judgments[0] if judgments else dropped[0].reason
+    judgments, dropped_rows = expert_judgments([gold_of(folder, answers, **fields_seen)], until)
+    return judgments[0] if judgments else dropped_rows[0].reason
 
 
 def test_evidence_is_placed_in_its_article(tmp_path: Path) -> None:
-    for words, passage in (("Sentence 2 says", 0), ("says that Ann Lee leads Acme", 1)):
-        answers = SUPPORTED | {"evidence": marked(words, passage)}
+    for marked_words, passage in (("Sentence 2 says", 0), ("says that Ann Lee leads Acme", 1)):
+        answers = SUPPORTED | {"evidence": marked(marked_words, passage)}
         judgment = one(tmp_path, answers)
         assert isinstance(judgment, ExpertJudgment)
         assert judgment.marked
         place = locate_mark(judgment.marked, {KEY: OLD})
         assert (place.article, place.day) == (KEY, date(2018, 1, 15))
-        assert OLD.text[place.start : place.end] == words
+        assert OLD.text[place.start : place.end] == marked_words
         assert judgment.old_answer == "Ann Lee"
 
 
@@ -126,9 +126,9 @@ DAY = str(RESULTS[0]["text"]).index("Headline")
     ],
 )
 def test_evidence_that_is_not_in_its_article(changes: dict[str, Any], reason: str | None) -> None:
-    mark = MarkedPassage(KEY, OLD.day, 0, str(RESULTS[0]["text"]), DAY, DAY + 4)
+    marked_passage = MarkedPassage(KEY, OLD.day, 0, str(RESULTS[0]["text"]), DAY, DAY + 4)
     try:
-        evidence = locate_mark(replace(mark, **changes), {KEY: OLD})
+        evidence = locate_mark(replace(marked_passage, **changes), {KEY: OLD})
     except DropError as why:
         assert why.reason == reason
     else:
@@ -205,26 +205,32 @@ def test_an_empty_prediction_is_not_supported_and_may_be_new(tmp_path: Path) -> 
 def test_an_expert_marks_in_a_passage_that_a_search_has_found(tmp_path: Path) -> None:
     opened = {"id": RESULTS[1]["id"], "text": RESULTS[1]["text"]}
     search = [{"query": "who leads Acme", "found": [opened["id"]], "opened": [opened]}]
-    mark = marked("says that Ann Lee leads Acme", 1)
-    said = FOUND | {
+    marked_passage = marked("says that Ann Lee leads Acme", 1)
+    expert_answers = FOUND | {
         "statement": TWO,
         "other_answer": ["Ann Lee", "ann lee"],
         "searches": [search, None],
-        "other_evidence": [mark | {"paragraph": 1}, marked("Ann Lee leads Acme")],
+        "other_evidence": [marked_passage | {"paragraph": 1}, marked("Ann Lee leads Acme")],
     }
-    judgment = one(tmp_path, said, prediction=None, results=RESULTS[:1])
+    judgment = one(tmp_path, expert_answers, prediction=None, results=RESULTS[:1])
     assert isinstance(judgment, ExpertJudgment)
     assert (judgment.searches, judgment.passages) == (("who leads Acme",), 2)
     assert judgment.marked and locate_mark(judgment.marked, {KEY: OLD}).article == KEY
-    assert one(tmp_path, said | {"searches": [None, None]}, results=RESULTS[:1]) == "bad_evidence"
+    assert (
+        one(tmp_path, expert_answers | {"searches": [None, None]}, results=RESULTS[:1])
+        == "bad_evidence"
+    )
 
 
 def test_the_statement_that_an_expert_has_corrected_and_one_row_once(tmp_path: Path) -> None:
     statements = ["b [BLANK].", "a [BLANK].", "a [BLANK]."]
-    said = {"statement": statements, "supported": "no", "found": "no"}
-    assert one(tmp_path, said).statement == "a [BLANK]."
-    judgments, dropped = expert_judgments([gold_of(tmp_path, said)] * 2, UNTIL)
-    assert (len(judgments), [drop.reason for drop in dropped]) == (1, ["duplicate"])
+    expert_answers = {"statement": statements, "supported": "no", "found": "no"}
+    assert one(tmp_path, expert_answers).statement == "a [BLANK]."
+    judgments, dropped_rows = expert_judgments([gold_of(tmp_path, expert_answers)] * 2, UNTIL)
+    assert (len(judgments), [dropped_row.reason for dropped_row in dropped_rows]) == (
+        1,
+        ["duplicate"],
+    )
 
 
 # What a cloze must clear before it stands for knowledge.
@@ -237,16 +243,16 @@ def told(cloze: str, answer: str) -> str:
     """A worker's cloze of an answer that stands in `NAMES`."""
     start = NAMES.index(answer)
     span = {"start": start, "end": start + len(answer), "text": answer}
-    said = {"cloze": cloze, "answer": span, "question": "Who?", "edited": "Who is it?"}
-    checked_cloze(Article("a", date(2020, 1, 1), (NAMES,), NAMES), said, 1)
+    draft_answers = {"cloze": cloze, "answer": span, "question": "Who?", "edited": "Who is it?"}
+    checked_cloze(Article("a", date(2020, 1, 1), (NAMES,), NAMES), draft_answers, 1)
     return ""
 
 
 def doubts(cloze: str, answer: str) -> list[str]:
     """What is doubtful in a cloze, its answer perhaps beside the one that it was made for."""
     answer, _, made_for = answer.partition("|")
-    before = "Acme hired Bo " if answer == "Ek" else "The "
-    return cloze_doubts(cloze, "Who is it?", answer, made_for or None, before, 2020)
+    text_before = "Acme hired Bo " if answer == "Ek" else "The "
+    return cloze_doubts(cloze, "Who is it?", answer, made_for or None, text_before, 2020)
 
 
 CHECKS: dict[str, Callable[[str, str], bool | str | list[str]]] = {
@@ -264,9 +270,11 @@ CHECKS: dict[str, Callable[[str, str], bool | str | list[str]]] = {
 @pytest.mark.parametrize(("check", "text", "other_text", "expected"), read_table("ckl_checks"))
 def test_checks_of_a_cloze(check: str, text: str, other_text: str, expected: str) -> None:
     try:
-        outcome = CHECKS[check](text, other_text)
+        check_outcome = CHECKS[check](text, other_text)
     except DropError as why:
-        outcome = why.reason
-    if isinstance(outcome, bool):
-        outcome = "yes" if outcome else "no"
-    assert (outcome if isinstance(outcome, str) else "|".join(outcome)) == expected
+        check_outcome = why.reason
+    if isinstance(check_outcome, bool):
+        check_outcome = "yes" if check_outcome else "no"
+    assert (
+        check_outcome if isinstance(check_outcome, str) else "|".join(check_outcome)
+    ) == expected

@@ -58,7 +58,7 @@ def test_the_latest_event_comes_first() -> None:
     asked_question = item("Who won?").question
     event_days = (None, date(2020, 5, 1), date(2020, 5, 3))
     dated_questions = [replace(asked_question, event_day=event_day) for event_day in event_days]
-    assert [asked.event_day for asked in _newest_first(dated_questions)] == [
+    assert [dated_question.event_day for dated_question in _newest_first(dated_questions)] == [
         event_days[2],
         event_days[1],
         None,

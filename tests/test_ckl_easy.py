@@ -13,6 +13,7 @@ from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.wmt.read import read_articles
 from tests.asking_rows import check
 from tests.ckl_walk import PEOPLE, Walk, chat_server, dropped, gold, rows, valid
+from tests.tables import column_of
 
 ALONE = " of the year 2020"
 
@@ -35,32 +36,33 @@ def choices(items: Sequence[Item]) -> list[Gold]:
     for item in items:
         sentences = item.fields["sentences"]
         assert isinstance(sentences, list)
-        head = str(sentences[0])
+        first_sentence = str(sentences[0])
         for start, (word, other_word) in PEOPLE["words"].items():
-            if head.startswith(start):
+            if first_sentence.startswith(start):
                 text = next(
                     statement
                     for statement in map(str, sentences[1:])
                     if word in statement and other_word in statement
                 )
-                alone = dated(text, str(item.fields["article_day"]))
+                dated_text = dated(text, str(item.fields["article_day"]))
                 printed_text = {
                     "newness": "general",
                     "sentence": text,
                     "word": word,
-                    "alone": alone,
+                    "alone": dated_text,
                 }
                 gold_rows.append(gold(layout, item, valid(layout, item, printed_text)))
-        for start, bad in PEOPLE["bad_words"].items():
-            if head.startswith(start):
-                decision: Decision = bad.get("decision", "accepted")
-                texts = {
+        for start, bad_word in PEOPLE["bad_words"].items():
+            if first_sentence.startswith(start):
+                decision: Decision = bad_word.get("decision", "accepted")
+                answer_texts = {
                     answer_name: text
-                    for answer_name, text in bad.items()
+                    for answer_name, text in bad_word.items()
                     if answer_name != "decision"
                 }
                 printed_text = {
-                    answer_name: text.format(sentences[1]) for answer_name, text in texts.items()
+                    answer_name: text.format(sentences[1])
+                    for answer_name, text in answer_texts.items()
                 }
                 if decision == "rejected":
                     valid(layout, item, printed_text)
@@ -75,17 +77,17 @@ def asked(items: Sequence[Item]) -> list[Gold]:
     gold_rows = []
     for item in items:
         cloze = str(item.fields["cloze"])
-        chosen = next(
+        chosen_question = next(
             printed_text for word, printed_text in PEOPLE["answers"].items() if word in cloze
         )
         rest = cloze.replace("[BLANK]", "").strip(" .")
         questions = [f"who {rest}?", f"what {rest}?"]
-        for question, answer in zip(questions, chosen, strict=True):
+        for question, answer in zip(questions, chosen_question, strict=True):
             valid(layout, item, {"question": question, "answer": answer})
-        agree = len({normalize_or_keep(part) for part in chosen}) == 1
+        agree = len({normalize_or_keep(part) for part in chosen_question}) == 1
         printed_text: dict[str, Any] = {
             "question": questions,
-            "answer": chosen[0] if agree else chosen,
+            "answer": chosen_question[0] if agree else chosen_question,
         }
         decision: Decision = "accepted" if agree else "disputed"
         gold_rows.append(
@@ -105,16 +107,17 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
 def test_without_models_to_the_release(walk: Walk) -> None:
     release = walk.release("new-lama-easy-clozes")
     clozes = rows(release.folder, "data/all/full.parquet")
-    assert {cloze_row["answer"] for cloze_row in clozes} == {
-        word for word, _ in PEOPLE["words"].values()
-    }
-    assert all(cloze_row["cloze"].count("[BLANK]") == 1 for cloze_row in clozes)
+    assert set(column_of(clozes, "answer")) == {word for word, _ in PEOPLE["words"].values()}
+    for cloze_row in clozes:
+        assert cloze_row["cloze"].count("[BLANK]") == 1
     by = {(cloze_row["decontextualiser"], *cloze_row["translators"]) for cloze_row in clozes}
     assert by <= {("annotator",), (None,)} and ("annotator",) in by
     assert {"  decontextualisation: skipped (the recipe names no backend for it)"} <= {*walk.said}
     assert {"  back-translation: skipped (the recipe names no backend for it)"} <= {*walk.said}
-    bad = "contradictory missing_sentence no_article no_sentence not_general not_new word_lost"
-    assert dropped(release.folder) == {"new-lama-easy-clozes": bad.split()}
+    bad_reasons = (
+        "contradictory missing_sentence no_article no_sentence not_general not_new word_lost"
+    )
+    assert dropped(release.folder) == {"new-lama-easy-clozes": bad_reasons.split()}
     walk.judge("easy_question", asked(walk.items("easy_question")))
     final = walk.release("new-lama-easy")
     assert check(release.folder) == {"all": len(clozes)}
@@ -138,8 +141,8 @@ def other_walk(walk: Walk, tmp_path: Path) -> Walk:
 
 @pytest.fixture
 def model() -> Iterator[dict[str, Any]]:
-    with chat_server(rewritten) as step:
-        yield step
+    with chat_server(rewritten) as prompted_step:
+        yield prompted_step
 
 
 def test_models_rewrite_and_what_loses_the_word_is_dropped(
@@ -162,4 +165,5 @@ def test_models_rewrite_and_what_loses_the_word_is_dropped(
     assert sandu["cloze"].endswith(ALONE)
     assert "the said presidential" in sandu["cloze"]
     assert sandu["translators"] == ["openai:m", "openai:m"]
-    assert not any("skipped" in line for line in other_walk.said)
+    for line in other_walk.said:
+        assert "skipped" not in line

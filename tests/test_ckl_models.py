@@ -101,17 +101,17 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
 def test_local_models_write_and_are_not_asked_again(
     settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    step = PromptedStep.model_validate({"backend": settings, "prompt": "<text>"})
-    assert Translation(forward=step, back=step).forward.blank == "[BLANK]"
+    prompted_step = PromptedStep.model_validate({"backend": settings, "prompt": "<text>"})
+    assert Translation(forward=prompted_step, back=prompted_step).forward.blank == "[BLANK]"
     slots = [{"text": TEXT}, {"text": "Ann Lee"}, {"text": TEXT}]
-    first = open_model(step.backend, 3, tmp_path / "answers", offline=False)
-    texts = continue_prompts(first, step, "predict", slots)
-    assert texts[0] == texts[2]
-    assert (first.misses, first.hits) == (2, 1)
-    again = open_model(step.backend, 3, tmp_path / "answers", offline=True)
-    assert continue_prompts(again, step, "predict", slots) == texts
+    first_model = open_model(prompted_step.backend, 3, tmp_path / "answers", offline=False)
+    continued_texts = continue_prompts(first_model, prompted_step, "predict", slots)
+    assert continued_texts[0] == continued_texts[2]
+    assert (first_model.misses, first_model.hits) == (2, 1)
+    offline_model = open_model(prompted_step.backend, 3, tmp_path / "answers", offline=True)
+    assert continue_prompts(offline_model, prompted_step, "predict", slots) == continued_texts
     with pytest.raises(UserError, match="not in the cache"):
-        continue_prompts(again, step, "predict", [{"text": "new"}])
+        continue_prompts(offline_model, prompted_step, "predict", [{"text": "new"}])
 
 
 def test_of_t5s_gaps_the_first_counts(tmp_path: Path) -> None:

@@ -36,10 +36,10 @@ FUNCTIONS: dict[str, Callable[[str, str, str], object]] = {
 )
 def test_parts(function: str, text: str, more: str, blank: str, expected: str) -> None:
     try:
-        outcome = str(FUNCTIONS[function](text, more, blank))
+        part_text = str(FUNCTIONS[function](text, more, blank))
     except ValueError as error:
-        outcome = str(error)
-    assert outcome.startswith(expected)
+        part_text = str(error)
+    assert part_text.startswith(expected)
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,22 @@ UNKNOWN = {"unk_token": "[UNK]"}
 
 
 def wordpiece() -> Tokenizer:
-    words = ["is", "actor", "act", "##ress", "germany", "the", "##s", "[UNK]", "[CLS]", "[SEP]"]
+    vocabulary_words = [
+        "is",
+        "actor",
+        "act",
+        "##ress",
+        "germany",
+        "the",
+        "##s",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+    ]
     tokenizer = Tokenizer(
-        models.WordPiece({word: token_id for token_id, word in enumerate(words)}, **UNKNOWN)
+        models.WordPiece(
+            {word: token_id for token_id, word in enumerate(vocabulary_words)}, **UNKNOWN
+        )
     )
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -67,8 +80,8 @@ def wordpiece() -> Tokenizer:
 
 
 def unigram() -> Tokenizer:
-    words = {"[UNK]": -9.0, "▁is": -1.0, "▁Germany": -2.0, "▁France": -2.0, "▁": -8.0}
-    tokenizer = Tokenizer(models.Unigram(list(words.items()), unk_id=0, byte_fallback=False))
+    word_scores = {"[UNK]": -9.0, "▁is": -1.0, "▁Germany": -2.0, "▁France": -2.0, "▁": -8.0}
+    tokenizer = Tokenizer(models.Unigram(list(word_scores.items()), unk_id=0, byte_fallback=False))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     return tokenizer
 
@@ -100,16 +113,16 @@ def test_kinds_and_layouts(
 
 
 def test_each_label_is_split_once() -> None:
-    seen: list[str] = []
+    seen_labels: list[str] = []
 
     def encode(texts: list[str]) -> list[list[int]]:
-        seen.extend(texts)
+        seen_labels.extend(texts)
         return [list(range(len(text.split()))) for text in texts]
 
     counter = TokenCounter(encode, None)
     assert counter.counts(["b b", "a", "b b"]) == [2, 1, 2]
     assert counter.counts(["a", "c c c"]) == [1, 3]
-    assert seen == ["is", "is a", "is b b", "is c c c"]
+    assert seen_labels == ["is", "is a", "is b b", "is c c c"]
     assert counter.counts([]) == []
 
 
@@ -117,20 +130,23 @@ def test_each_label_is_split_once() -> None:
 @given(st.lists(st.text(min_size=1), max_size=20))
 def test_a_label_counts_the_same_in_any_company(labels: list[str]) -> None:
     counter = load_tokenizer(str(SAMPLE / "tokenizer.json"))
-    alone = [
-        load_tokenizer(str(SAMPLE / "tokenizer.json")).counts([label])[0] for label in labels[:2]
+    single_counts = [
+        load_tokenizer(str(SAMPLE / "tokenizer.json")).counts([single_label])[0]
+        for single_label in labels[:2]
     ]
-    counts = counter.counts(labels)
-    assert counts[:2] == alone
-    assert min(counts, default=1) >= 1
+    token_counts = counter.counts(labels)
+    assert token_counts[:2] == single_counts
+    assert min(token_counts, default=1) >= 1
 
 
 def test_a_name_without_a_network_says_what_to_do() -> None:
     with pytest.raises(UserError) as error:  # all tests run with HF_HUB_OFFLINE=1
         load_tokenizer("some-org/no-such-model")
-    message = str(error.value)
-    assert message.startswith("some-org/no-such-model: the tokenizer is no folder here and cannot")
-    assert "give a folder that `save_pretrained`" in message
+    error_text = str(error.value)
+    assert error_text.startswith(
+        "some-org/no-such-model: the tokenizer is no folder here and cannot"
+    )
+    assert "give a folder that `save_pretrained`" in error_text
 
 
 @pytest.mark.parametrize("source", ["./none", "/none/at/all", "none/tokenizer.json", "~/none"])
@@ -173,9 +189,9 @@ def both(token_count: int) -> tuple[str, str]:
     ],
 )
 def test_views(counts: list[int], max_tokens: int, expected: set[str]) -> None:
-    held = row_views(counts, max_tokens)
-    assert len(held) == len(set(held))
-    assert set(held) == {"multi_token", *expected}
+    row_view = row_views(counts, max_tokens)
+    assert len(row_view) == len(set(row_view))
+    assert set(row_view) == {"multi_token", *expected}
 
 
 def test_the_columns_of_a_row(sample: TokenCounter) -> None:
@@ -194,8 +210,8 @@ def test_the_columns_of_a_row(sample: TokenCounter) -> None:
 
 
 def test_a_figure_says_its_rule(tmp_path: Path) -> None:
-    rows = [{"views": list(row_views(counts, 2))} for counts in ([1], [1, 3], [3])]
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "cloze.parquet")
+    view_rows = [{"views": list(row_views(token_counts, 2))} for token_counts in ([1], [1, 3], [3])]
+    pq.write_table(pa.Table.from_pylist(view_rows), tmp_path / "cloze.parquet")
     statistics = view_statistics(tmp_path / "cloze.parquet", "The paper's is any.")
     assert [(row["view"], row["answers"], row["rows"]) for row in statistics.rows] == [
         ("multi_token", "of any length", 3),

@@ -45,8 +45,10 @@ class Outer(Strict):
     @field_validator("names")
     @classmethod
     def _no_x(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if found := [((i,), f"{n} is not wanted") for i, n in enumerate(names) if n == "x"]:
-            raise mistakes(found)
+        if unwanted_names := [
+            ((i,), f"{n} is not wanted") for i, n in enumerate(names) if n == "x"
+        ]:
+            raise mistakes(unwanted_names)
         return names
 
     @model_validator(mode="after")
@@ -82,10 +84,12 @@ def test_what_is_meant(here: Path, text: str, field: str, value: str) -> None:
 @pytest.mark.parametrize(("text", "message"), read_table("config_mistakes"))
 def test_mistakes(here: Path, text: str, message: str) -> None:
     """Each on its line, in the order of the file; one slip is one line."""
-    with pytest.raises(UserError) as e:
+    with pytest.raises(UserError) as raised_error:
         load(written(here, text), Outer)
-    lines = zip(str(e.value).splitlines(), message.splitlines(), strict=True)
-    assert [found for found, start in lines if not found.startswith(start)] == []
+    lines = zip(str(raised_error.value).splitlines(), message.splitlines(), strict=True)
+    assert [
+        mistake_line for mistake_line, start in lines if not mistake_line.startswith(start)
+    ] == []
 
 
 def test_files_that_cannot_be_read(here: Path) -> None:

@@ -12,6 +12,7 @@ import zstandard
 from factdrift.builders.core.compressed import Compressed, pieces
 from factdrift.builders.core.errors import UserError
 
+# what cannot be packed, and then what packs very well: pieces of every length
 DATA = random.Random(1).randbytes(300_000) + b"a line\n" * 50_000
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "plain": bytes,
@@ -33,25 +34,25 @@ def test_read_whole_with_progress(form: str, threads: int, tmp_path: Path) -> No
     path = put(tmp_path, PACK[form](DATA) + PACK[form](b"more"))
     with Compressed(path, threads=threads) as file:
         assert file.packing == form
-        found, places = b"", [0]
+        read_bytes, places = b"", [0]
         while piece := file.read(100_000):
-            found += piece
+            read_bytes += piece
             places.append(file.position())
-        assert found == DATA + b"more" and file.read_bytes == len(found)
+        assert read_bytes == DATA + b"more" and file.read_bytes == len(read_bytes)
         assert places == sorted(places) and file.size - 8 <= places[-1] <= file.size
 
 
 @pytest.mark.parametrize("form", ["gz", "bz2", "zst"])
 @pytest.mark.parametrize("damage", ["cut", "changed", "header"])
 def test_damage_is_told(form: str, damage: str, tmp_path: Path) -> None:
-    whole = bytearray(PACK[form](DATA))
+    packed_bytes = bytearray(PACK[form](DATA))
     if damage == "cut":
-        del whole[-3:]
+        del packed_bytes[-3:]
     elif damage == "changed":
-        whole[len(whole) // 2] ^= 0xFF
+        packed_bytes[len(packed_bytes) // 2] ^= 0xFF
     else:
-        whole[4:] = b"\xff" * 2000
-    path = put(tmp_path, bytes(whole))
+        packed_bytes[4:] = b"\xff" * 2000
+    path = put(tmp_path, bytes(packed_bytes))
     with pytest.raises(UserError, match="cut short or damaged after") as error:
         list(pieces(path))
     assert str(error.value).startswith(f"{path}: ") and "\n  download it again" in str(error.value)
@@ -80,9 +81,9 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_streams_within_a_file(tmp_path: Path) -> None:
-    first, second = bz2.compress(b"first "), bz2.compress(b"second")
-    path = put(tmp_path, first + second + b"no bz2")
-    ends = len(first), len(first + second)
+    first_stream, second_stream = bz2.compress(b"first "), bz2.compress(b"second")
+    path = put(tmp_path, first_stream + second_stream + b"no bz2")
+    ends = len(first_stream), len(first_stream + second_stream)
     assert b"".join(pieces(path, within=(0, ends[1]))) == b"first second"
     assert b"".join(pieces(path, within=ends)) == b"second"
     with pytest.raises(UserError, match=f"damaged after byte {ends[0] + 1} of"):

@@ -24,7 +24,9 @@ from factdrift.builders.core.http import (
 from tests.json_server import Reply, serve_json
 
 KEY = "sk-secret"
+# a service is given a minute, but the waits of tests are short
 HASTE = RetryPolicy(timeout=60, attempts=3, first_wait=0.01, longest_wait=1.5)
+# for a slow server: the call ends while it still writes
 SHORT = RetryPolicy(timeout=1.5, attempts=3, first_wait=0.01, longest_wait=1.5)
 
 
@@ -41,20 +43,20 @@ ANSWERS: dict[str, Reply] = {
 
 @pytest.fixture
 def server() -> Iterator[tuple[str, list[Any]]]:
-    seen: list[tuple[str, str | None]] = []
+    seen_requests: list[tuple[str, str | None]] = []
 
     def answer(handler: BaseHTTPRequestHandler, _: Any) -> Reply:
         kind = handler.path.strip("/")
-        first = kind not in dict(seen)
-        seen.append((kind, handler.headers.get("Authorization")))
-        if kind == "slow" and first:
+        is_first = kind not in dict(seen_requests)
+        seen_requests.append((kind, handler.headers.get("Authorization")))
+        if kind == "slow" and is_first:
             handler.connection.recv(1)  # until the caller has had enough of it
             return None
         handler.close_connection = kind == "short"
-        return DOWN if kind == "busy" and first else ANSWERS.get(kind, (200, "fine"))
+        return DOWN if kind == "busy" and is_first else ANSWERS.get(kind, (200, "fine"))
 
-    with serve_json(answer) as url:
-        yield url, seen
+    with serve_json(answer) as server_url:
+        yield server_url, seen_requests
 
 
 def read(reply: http.Reply, attempt: int) -> tuple[int, bytes, int]:
@@ -90,21 +92,27 @@ def test_answers_of_a_server(
 
 
 def test_statuses_that_are_tried_again_and_the_largest_answer() -> None:
-    again = [408, 409, 425, 429, 500, 502, 503, 504, 506, 599]
-    refused = [400, 401, 403, 404, 410, 426, 430, 501, 505, 600]
-    assert [status for status in (*refused, *again) if status in http.RETRY_STATUSES] == again
+    retried_statuses = [408, 409, 425, 429, 500, 502, 503, 504, 506, 599]
+    refused_statuses = [400, 401, 403, 404, 410, 426, 430, 501, 505, 600]
+    assert [
+        reply_status
+        for reply_status in (*refused_statuses, *retried_statuses)
+        if reply_status in http.RETRY_STATUSES
+    ] == retried_statuses
     assert http.MAX_BYTES == 67_108_864
 
 
 def test_the_key_is_not_shown(server: tuple[str, list[Any]]) -> None:
     client = JsonClient(f"{server[0]}/refused", HASTE, key=KEY)
-    words = client.post({}, lambda reply, _: client.words(reply))
-    assert words.startswith("no such key …, long long") and len(words) <= 160
+    reply_words = client.post({}, lambda reply, _: client.words(reply))
+    assert reply_words.startswith("no such key …, long long") and len(reply_words) <= 160
     assert short(f"key sk-abc or\n{'x' * 25} is wrong") == "key … or … is wrong"
     assert short("x" * 24) == "x" * 24
-    with pytest.raises(UserError, match=r"still out of reach \(ConnectionError\) .*refused") as e:
+    with pytest.raises(
+        UserError, match=r"still out of reach \(ConnectionError\) .*refused"
+    ) as raised_error:
         JsonClient("http://127.0.0.1:9/x", HASTE, key=KEY).post({}, read)
-    assert KEY not in str(e.value)
+    assert KEY not in str(raised_error.value)
 
 
 def test_rate(server: tuple[str, list[Any]]) -> None:
@@ -128,15 +136,15 @@ def test_rate(server: tuple[str, list[Any]]) -> None:
 def test_waits(asked: list[float | None], spread: float, waits: list[float], end: str) -> None:
     slept: list[float] = []
     reports: list[str] = []
-    left = iter(asked)
+    waits_left = iter(asked)
 
     def call(attempt: int) -> int:
-        raise RetryError("busy", "so much to do", wait=next(left))
+        raise RetryError("busy", "so much to do", wait=next(waits_left))
 
     policy = RetryPolicy(attempts=5, first_wait=1, longest_wait=5)
     with pytest.raises(UserError, match=end):
-        more = partial(retry, spread=spread, sleep=slept.append, report=reports.append)
-        more(call, policy, where="there", hint="")
+        retry_more = partial(retry, spread=spread, sleep=slept.append, report=reports.append)
+        retry_more(call, policy, where="there", hint="")
     assert slept == waits
     assert reports == [f"  there: busy: so much to do; it is tried again in {waits[0]:.0f} s"]
 
@@ -182,5 +190,5 @@ def test_a_failing_server_is_given_up(
     ],
 )
 def test_retry_after(text: str | None, seconds: float | None) -> None:
-    found = retry_after({"Retry-After": text} if text else {})
-    assert found == pytest.approx(seconds, abs=600) if seconds else found == seconds
+    found_seconds = retry_after({"Retry-After": text} if text else {})
+    assert found_seconds == pytest.approx(seconds, abs=600) if seconds else found_seconds == seconds

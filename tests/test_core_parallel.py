@@ -12,6 +12,7 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.parallel import ordered_map
 from tests.conftest import run_process, start_process
+from tests.tables import names_of
 
 
 def square(n: int) -> int:
@@ -37,14 +38,14 @@ def test_results_in_order_and_few_items_ahead(jobs: int) -> None:
 
     def items() -> Iterator[int]:
         nonlocal taken
-        for n in range(1, 21):
-            taken = n
-            yield n
+        for item_number in range(1, 21):
+            taken = item_number
+            yield item_number
 
     work = square if jobs > 1 else lambda n: n * n  # which no other process could be sent
-    for done, found in enumerate(ordered_map(work, items(), jobs=jobs), 1):
-        assert found == done * done
-        assert taken - done <= max(jobs * 2, 0)
+    for results_taken, found_result in enumerate(ordered_map(work, items(), jobs=jobs), 1):
+        assert found_result == results_taken * results_taken
+        assert taken - results_taken <= max(jobs * 2, 0)
     assert taken == 20
 
 
@@ -80,9 +81,9 @@ def note_and_sleep(given: tuple[Path, int]) -> None:
 
 
 def alive(folder: Path) -> list[str]:
-    found = [p.name for p in folder.iterdir()]
-    assert found
-    return [pid for pid in found if Path("/proc", pid, "stat").exists() and not zombie(pid)]
+    process_ids = names_of(folder.iterdir())
+    assert process_ids
+    return [pid for pid in process_ids if Path("/proc", pid, "stat").exists() and not zombie(pid)]
 
 
 def zombie(pid: str) -> bool:
@@ -147,7 +148,7 @@ cli.app = query
 
 @pytest.mark.parametrize("code", [LOADING, IN_A_QUERY])
 def test_ctrl_c_is_one_line(code: str) -> None:
-    program = f"{code}\nfrom factdrift.__main__ import main\nmain()"
-    done = run_process(sys.executable, "-c", program, ok=False)
-    assert done.returncode == 130, done.stderr
-    assert done.stderr == "interrupted: the same command goes on from here\n"
+    program_text = f"{code}\nfrom factdrift.__main__ import main\nmain()"
+    ended_process = run_process(sys.executable, "-c", program_text, ok=False)
+    assert ended_process.returncode == 130, ended_process.stderr
+    assert ended_process.stderr == "interrupted: the same command goes on from here\n"

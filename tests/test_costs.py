@@ -29,6 +29,7 @@ from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.replies import NEWS_VERDICTS
 from factdrift.builders.release.rebuild import model_of
 from factdrift.builders.release.release import model_words, named_model
+from factdrift.builders.streamingqa.spending import RunPlan, announce
 from factdrift.builders.wmt.dates import DateSettings
 from tests.conftest import ROOT, run_cli, start_process
 from tests.json_server import Reply, chat_reply, serve_json
@@ -71,7 +72,9 @@ def test_the_projects_prices_have_a_day() -> None:
 
 def test_cheaper_models_are_of_the_same_family() -> None:
     price = PRICES.of("toy-1", "openai")
-    assert price is not None and [other.model for other in PRICES.cheaper(price)] == ["toy-0"]
+    assert price is not None and [
+        cheaper_model.model for cheaper_model in PRICES.cheaper(price)
+    ] == ["toy-0"]
     assert (money(None), money(0.01234), money(1234.5)) == (
         "unknown price",
         "0.0123 USD",
@@ -104,27 +107,45 @@ def test_agreement(
 
 def test_the_budget_stops_calls_and_what_was_answered_stays(tmp_path: Path) -> None:
     usage = {"prompt_tokens": 100_000, "completion_tokens": 0}
-    texts = [f"Who won race {race_number}?" for race_number in range(30)]
+    prompt_texts = [f"Who won race {race_number}?" for race_number in range(30)]
     with serve_json(lambda _, body: (200, chat_reply("Ada", usage=usage))) as address:
         settings = OpenAI(model="toy-1", base_url=f"{address}/v1", concurrency=2)
         with allowing(Terms(PRICES, budget=1.0)):
             model = open_model(settings, 1, tmp_path)
             with pytest.raises(UserError, match="the budget is reached"):
-                model.complete(texts)
+                model.complete(prompt_texts)
         spent = model.cost()
         assert spent is not None and 0.8 <= spent <= 1.05
         with allowing(Terms(PRICES, budget=5.0)):
-            again = open_model(settings, 1, tmp_path)
-            assert again.earlier_costs["other"].tokens_read == model.usage.tokens_read
-            again.complete(texts)
-    assert model.usage.calls + again.usage.calls == 30, "none is asked twice"
+            second_model = open_model(settings, 1, tmp_path)
+            assert second_model.earlier_costs["other"].tokens_read == model.usage.tokens_read
+            second_model.complete(prompt_texts)
+    assert model.usage.calls + second_model.usage.calls == 30, "none is asked twice"
+
+
+def test_what_an_unfinished_run_has_asked_is_not_estimated_again(tmp_path: Path) -> None:
+    """The uses are none, so that only what was answered before is counted."""
+    plan = RunPlan((), "candidates", 1, 9, tmp_path / "a.parquet", tmp_path, run_key="release")
+    terms, said_lines = Terms(PRICES, agreed=True), list[str]()
+    usage = {"prompt_tokens": 100_000, "completion_tokens": 0}
+    with serve_json(lambda _, body: (200, chat_reply("Ada", usage=usage))) as address:
+        settings = OpenAI(model="toy-1", base_url=f"{address}/v1")
+        with allowing(terms):
+            first_model = open_model(settings, 1, tmp_path)
+            announce(plan, [first_model], terms, said_lines.append)
+            assert "answered already" not in said_lines[-1]
+            first_model.complete(["Who won?", "Who lost?"])
+            announce(plan, [open_model(settings, 1, tmp_path)], terms, said_lines.append)
+            assert said_lines[-1].endswith("; 2 calls are answered already")
 
 
 def test_a_model_named_on_the_command_line_is_named_again_by_the_manifest() -> None:
-    values = {"model": "my/toy-1", "base_url": "http://localhost:1/v1", "concurrency": 9}
-    settings = named_model("openai", values)
-    command = " ".join(["factdrift release streamingqa", *model_words(settings), "--rows 9"])
-    remade = model_of(command)
+    model_values = {"model": "my/toy-1", "base_url": "http://localhost:1/v1", "concurrency": 9}
+    settings = named_model("openai", model_values)
+    release_command = " ".join(
+        ["factdrift release streamingqa", *model_words(settings), "--rows 9"]
+    )
+    remade = model_of(release_command)
     assert remade is not None
     assert remade.model_dump(exclude={"concurrency"}) == settings.model_dump(
         exclude={"concurrency"}
@@ -174,9 +195,9 @@ class Newsroom:
         pairs = []
         for sentence in article.splitlines()[1:3]:
             names = re.findall(r"[A-Z]\w+(?: [A-Z]\w+)+", sentence)
-            others = re.findall(r"[a-z]{5,}", sentence)
+            other_words = re.findall(r"[a-z]{5,}", sentence)
             if names:
-                question = f"Who did the Reuters list of May 2013 name for {' '.join(others)}?"
+                question = f"Who did the Reuters list of May 2013 name for {' '.join(other_words)}?"
                 self.answers[question] = names[0]
                 pair = {"event": "a vote", "event_day": "", "sentence": sentence}
                 pair |= {"question": question, "answer": names[0], "answer_type": "entity"}
@@ -212,22 +233,22 @@ def test_a_killed_run_goes_on_and_the_estimate_is_near(tmp_path: Path) -> None:
     """A first look at 20 rows, then 150, killed on the way: 500 calls, none of them twice."""
     newsroom = Newsroom()
     with serve_json(newsroom.reply) as address:
-        words = options(f"{address}/v1", tmp_path)
-        refused = run_cli(*words, "--limit", 20, ok=False)
-        assert "nobody is there to agree" in refused.stderr and not newsroom.prompts
+        command_words = options(f"{address}/v1", tmp_path)
+        refused_run = run_cli(*command_words, "--limit", 20, ok=False)
+        assert "nobody is there to agree" in refused_run.stderr and not newsroom.prompts
         # of other draws: in so few articles the two runs would else share some answers
         first_look = run_cli(*options(f"{address}/v1", tmp_path, 2), "--limit", 20, "--yes")
         assert "the whole recipe, " in first_look.stderr
         newsroom.prompts.clear()
-        killed = start_process(*MODULE, *words, "--rows", 150, "--yes", "--concurrency", 2)
+        killed = start_process(*MODULE, *command_words, "--rows", 150, "--yes", "--concurrency", 2)
         deadline = time.monotonic() + 120
         while newsroom.prompts.total() < 200 and time.monotonic() < deadline:
             time.sleep(0.02)
         killed.send_signal(signal.SIGKILL)
         killed.wait()
         at_kill = newsroom.prompts.total()
-        finished = run_cli(*words, "--rows", 150, "--yes")
-    twice = sum(count - 1 for count in newsroom.prompts.values())
+        finished = run_cli(*command_words, "--rows", 150, "--yes")
+    twice = sum(prompt_count - 1 for prompt_count in newsroom.prompts.values())
     assert twice <= 2, "only what was under way at the kill is asked again"
     assert newsroom.prompts.total() >= 500 > at_kill
     assert "calls are answered already" in finished.stderr

@@ -25,6 +25,7 @@ from factdrift.builders.recipes.recipe import Recipe, recipes
 from factdrift.builders.rows import ckl
 from tests.conftest import ROOT, Completed
 from tests.house import package_imports, repeated_classes, top_down
+from tests.tables import names_of
 
 
 @cache
@@ -72,7 +73,7 @@ def test_what_a_key_says() -> None:
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_every_key_says_what_it_is(model: type[BaseModel]) -> None:
     assert [key.name for key in keys(model) if not key.says] == []
-    assert [key.name for key in keys(model)] == [
+    assert names_of(keys(model)) == [
         field.alias or name for name, field in model.model_fields.items()
     ]
 
@@ -82,7 +83,8 @@ def test_every_model_and_key_is_on_a_page() -> None:
     for page, first in (("recipes.md", Recipe), ("templates.md", Relation)):
         for model in (first, *nested(first)):
             part = section(made_pages[page], model.__name__)
-            assert all(f"| `{key.name}` |" in part for key in keys(model))
+            for key in keys(model):
+                assert f"| `{key.name}` |" in part
 
 
 def test_every_command_says_what_its_options_are() -> None:
@@ -97,20 +99,22 @@ def test_every_command_says_what_its_options_are() -> None:
 
 def _commands() -> list[str]:
     """Every command of the program in a block of any page, on one line."""
-    texts = [
+    document_texts = [
         *generated_pages().values(),
-        *(program.read_text("utf-8") for program in ROOT.glob("docs/*.md")),
+        *(document_path.read_text("utf-8") for document_path in ROOT.glob("docs/*.md")),
     ]
     blocks = [
-        block for text in texts for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
+        block
+        for text in document_texts
+        for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
     ]
     lines = [line.strip() for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     programs = (".venv/bin/factdrift ", "factdrift ", "python -m factdrift ")
     commands = {
-        f"factdrift {command.removeprefix(program)}"
+        f"factdrift {command.removeprefix(document_path)}"
         for command in lines
-        for program in programs
-        if command.startswith(program)
+        for document_path in programs
+        if command.startswith(document_path)
     }
     return sorted(commands)
 
@@ -160,14 +164,14 @@ def test_every_dataset_shows_a_row() -> None:
         block = re.search(r"```json\n(.*?)```", example(name), re.S)
         assert block, name
         columns = set(json.loads(block[1]))
-        assert name not in REHEARSED or columns == {field.name for field in fields(REHEARSED[name])}
+        assert name not in REHEARSED or columns == set(names_of(fields(REHEARSED[name])))
 
 
 @pytest.mark.parametrize("path", recipes(), ids=lambda path: path.stem)
 def test_a_recipe_is_shown_with_the_inputs_it_waits_for(path: Path) -> None:
     recipe = recipes()[path]
-    command = invocation(path.stem, recipe)
-    assert not recipe.waits_for(re.findall(r"--(\w+)", command))
+    shown_command = invocation(path.stem, recipe)
+    assert not recipe.waits_for(re.findall(r"--(\w+)", shown_command))
 
 
 def test_the_card_of_the_newest_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,10 +226,12 @@ def test_a_walk_runs_as_it_is_written(
     document: str, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path if document == "README.md" else ROOT)
-    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    result = doctest.testfile(str(ROOT / document), module_relative=False, optionflags=options)
-    assert result.attempted > least
-    assert result.failed == 0
+    doctest_options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    doctest_result = doctest.testfile(
+        str(ROOT / document), module_relative=False, optionflags=doctest_options
+    )
+    assert doctest_result.attempted > least
+    assert doctest_result.failed == 0
 
 
 @pytest.mark.parametrize(
@@ -260,9 +266,13 @@ def test_no_class_name_stands_twice_and_no_imports_run_in_a_circle() -> None:
 
 def make(*words: object) -> Completed:
     """What `make WORDS` does, also where make itself runs the tests."""
-    env = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
-    command = ["make", *map(str, words)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env)
+    make_environment = {
+        key: value for key, value in os.environ.items() if not key.startswith("MAKE")
+    }
+    make_command = ["make", *map(str, words)]
+    return subprocess.run(
+        make_command, cwd=ROOT, capture_output=True, text=True, env=make_environment
+    )
 
 
 def test_make_targets_that_documents_name_are_there() -> None:
@@ -272,9 +282,9 @@ def test_make_targets_that_documents_name_are_there() -> None:
         text for path in paths for text in re.findall(spelled, path.read_text("utf-8"), re.M)
     }
     targets |= set(re.findall(r"make ([a-z]+)", (ROOT / ".github/workflows/ci.yml").read_text()))
-    for target in targets:
-        completed = make("--dry-run", target)
-        assert completed.returncode == 0, completed.stderr
+    for make_target in targets:
+        dry_run = make("--dry-run", make_target)
+        assert dry_run.returncode == 0, dry_run.stderr
 
 
 def test_the_makefile_and_its_help_are_short() -> None:
@@ -295,8 +305,8 @@ def test_what_make_is_given_reaches_the_program(tmp_path: Path) -> None:
     (tmp_path / "bin/python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (tmp_path / "bin/python").chmod(0o755)
     (tmp_path / "my news.jsonl").touch()
-    words = {"VENV": "", "NEWS": "/my news.jsonl", "OUT": "/r", "BUILD": "/b"}
-    settings = [f"{name}={tmp_path}{place}" for name, place in words.items()]
-    completed = make("release", "RECIPE=wmt-question-dates-paper", *settings)
-    assert completed.returncode != 0
-    assert "my news.jsonl@2020-12-31" in completed.stderr
+    make_variables = {"VENV": "", "NEWS": "/my news.jsonl", "OUT": "/r", "BUILD": "/b"}
+    settings = [f"{name}={tmp_path}{place}" for name, place in make_variables.items()]
+    dry_run = make("release", "RECIPE=wmt-question-dates-paper", *settings)
+    assert dry_run.returncode != 0
+    assert "my news.jsonl@2020-12-31" in dry_run.stderr

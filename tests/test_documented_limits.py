@@ -97,8 +97,8 @@ def test_every_limit_of_the_documents_is_held_by_a_test() -> None:
         if _LIMIT.search(sentence) and not any(words in sentence for words in words_of_limits)
     ]
     assert unknown_sentences == [], "name the test of each limit in the table"
-    told = [*sentences, *_sentences("CHANGELOG.md")]
-    gone = [words for words in words_of_limits if not any(words in text for text in told)]
+    told_sentences = [*sentences, *_sentences("CHANGELOG.md")]
+    gone = [words for words in words_of_limits if not any(words in text for text in told_sentences)]
     assert gone == [], "no document states these any more"
 
 
@@ -180,10 +180,10 @@ def _bounds() -> Iterator[tuple[str, Any, Any]]:
     for model in _settings_models():
         for name, field in model.model_fields.items():
             kind = Annotated[(field.annotation, *field.metadata)] if field.metadata else None
-            for mark in field.metadata:
-                for sign, step in {"ge": -1, "gt": 0, "le": 1, "lt": 0}.items():
-                    if (bound := getattr(mark, sign, None)) is not None:
-                        yield f"{model.__name__}.{name} {sign} {bound}", kind, bound + step
+            for field_bound in field.metadata:
+                for sign, beyond_step in {"ge": -1, "gt": 0, "le": 1, "lt": 0}.items():
+                    if (bound := getattr(field_bound, sign, None)) is not None:
+                        yield f"{model.__name__}.{name} {sign} {bound}", kind, bound + beyond_step
 
 
 def test_every_bound_of_a_key_is_held() -> None:
@@ -200,11 +200,11 @@ def test_every_bound_of_an_option_is_held() -> None:
     tried = 0
     for command_name, command in _commands().items():
         for option in command.params:
-            for bound, step in ((option.min, -1), (option.max, 1)):
+            for bound, beyond_step in ((option.min, -1), (option.max, 1)):
                 if bound is not None:
-                    words = (command_name, option.opts[-1], bound + step)
-                    printed = run_cli(*words, ok=False)
-                    message = " ".join(printed.stderr.replace("│", " ").split())
-                    assert f"or equal to {bound}" in message, words
+                    command_words = (command_name, option.opts[-1], bound + beyond_step)
+                    refused_run = run_cli(*command_words, ok=False)
+                    error_text = " ".join(refused_run.stderr.replace("│", " ").split())
+                    assert f"or equal to {bound}" in error_text, command_words
                     tried += 1
     assert tried > 20

@@ -18,20 +18,22 @@ WORD = re.compile(r"[a-z]+(_[a-z0-9]+)*")
 
 
 def test_every_reason_of_the_samples_is_explained(sample: Path) -> None:
-    files = [str(path) for path in sorted((sample / "releases").glob("*/*/dropped.parquet"))]
-    rows = duck.query("SELECT DISTINCT reason FROM read_parquet(?)", [files])
-    assert len(rows) > 15
-    assert {reason for (reason,) in rows} <= DROP_REASONS.keys()
+    dropped_files = [
+        str(path) for path in sorted((sample / "releases").glob("*/*/dropped.parquet"))
+    ]
+    reason_rows = duck.query("SELECT DISTINCT reason FROM read_parquet(?)", [dropped_files])
+    assert len(reason_rows) > 15
+    assert {reason for (reason,) in reason_rows} <= DROP_REASONS.keys()
 
 
 def test_every_reason_of_the_code_is_explained_and_no_other() -> None:
     reasons = Reasons()
     assert reasons.unknown == [], "name what these may be in a constant `_DROP_REASONS`"
-    given = {
+    given_reasons = {
         reason: place for reason, place in reasons.found.items() if reason not in NEVER_DROPPED
     }
-    assert {r: place for r, place in given.items() if r not in DROP_REASONS} == {}
-    assert DROP_REASONS.keys() - given.keys() == set()
+    assert {r: place for r, place in given_reasons.items() if r not in DROP_REASONS} == {}
+    assert DROP_REASONS.keys() - given_reasons.keys() == set()
 
 
 def test_the_table_is_words_and_sentences() -> None:

@@ -15,14 +15,14 @@ WITHOUT_TABLE = {"fact_check", "guess", "lm_judge", "news_and_unique", "toxicity
 def test_table(table: str, tmp_path: Path) -> None:
     cases = read_cases(table)
     assert len(cases) >= 4, "two questions that are kept, and two that are dropped"
-    wrong = []
-    for number, case in enumerate(cases):
+    wrong_cases = []
+    for number, table_case in enumerate(cases):
         folder = tmp_path / str(number)
         folder.mkdir()
-        right, result = is_right(table, case, folder)
-        if not right:
-            wrong.append((case, result))
-    assert not wrong
+        is_as_said, case_result = is_right(table, table_case, folder)
+        if not is_as_said:
+            wrong_cases.append((table_case, case_result))
+    assert not wrong_cases
 
 
 def test_every_filter_has_a_table() -> None:

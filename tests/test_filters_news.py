@@ -52,8 +52,10 @@ def outcomes(
 
 @pytest.mark.parametrize(("reply", "reason"), CASES["news_and_unique"])
 def test_news_and_unique(reply: str, reason: str, tmp_path: Path) -> None:
-    ((outcome,), said_notes, prompt_texts) = outcomes(NewsAndUnique(), reply, tmp_path)
-    assert (outcome.reason if reason else isinstance(outcome, KeptItem) and "") == reason
+    ((filter_outcome,), said_notes, prompt_texts) = outcomes(NewsAndUnique(), reply, tmp_path)
+    assert (
+        filter_outcome.reason if reason else isinstance(filter_outcome, KeptItem) and ""
+    ) == reason
     assert not said_notes and len(prompt_texts) == 1
     shown_part = prompt_texts[0].rpartition("Article of Tuesday, 1 May 2012")[2]
     assert "Answer: Ivo Josipović" in shown_part and "Who won the vote in Lima?" in shown_part
@@ -63,10 +65,12 @@ def test_news_and_unique(reply: str, reason: str, tmp_path: Path) -> None:
 def test_guess(answer: str, kind: str, guess: str, reason: str, tmp_path: Path) -> None:
     reply_text = json.dumps({"answer": guess})
     cutoff = date(2012, 4, 30)
-    ((outcome,), said_notes, prompt_texts) = outcomes(
+    ((filter_outcome,), said_notes, prompt_texts) = outcomes(
         Guess(), reply_text, tmp_path, cutoff, answer=answer, kind=kind
     )
-    assert (outcome.reason if reason else isinstance(outcome, KeptItem) and "") == reason
+    assert (
+        filter_outcome.reason if reason else isinstance(filter_outcome, KeptItem) and ""
+    ) == reason
     assert not said_notes and len(prompt_texts) == 1
     assert answer not in prompt_texts[0] and "It says" not in prompt_texts[0], (
         "the article is not shown"
@@ -79,6 +83,6 @@ def test_guess(answer: str, kind: str, guess: str, reason: str, tmp_path: Path) 
 def test_a_model_that_knows_the_news_is_not_asked(
     cutoff: date | None, note: str, tmp_path: Path
 ) -> None:
-    ((outcome,), said_notes, prompt_texts) = outcomes(Guess(), "x", tmp_path, cutoff)
-    assert isinstance(outcome, KeptItem) and outcome.skipped == ("guess",)
+    ((filter_outcome,), said_notes, prompt_texts) = outcomes(Guess(), "x", tmp_path, cutoff)
+    assert isinstance(filter_outcome, KeptItem) and filter_outcome.skipped == ("guess",)
     assert len(said_notes) == 1 and note in said_notes[0] and not prompt_texts

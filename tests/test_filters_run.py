@@ -37,9 +37,12 @@ def question(
 
 def item(text: str = "", article: str = "", **rest: object) -> QuestionItem:
     made_question = question(**({"text": text} if text else {}), **rest)  # type: ignore[arg-type]
-    body = article or made_question.answer.text
+    article_text = article or made_question.answer.text
     return QuestionItem(
-        made_question, Article("a1", made_question.draw.article_day, tuple(body.split("\n")), body)
+        made_question,
+        Article(
+            "a1", made_question.draw.article_day, tuple(article_text.split("\n")), article_text
+        ),
     )
 
 
@@ -51,13 +54,21 @@ def test_order_counts_and_examples() -> None:
     items.append(item(id="good"))
     for batch in (1, 3, 100):
         filter_run = FilterRun([QuestionMark(), Length()])
-        rows = list(filter_run.run(items, batch))
-        kept_items = [outcome for outcome in rows if isinstance(outcome, KeptItem)]
-        dropped = [outcome for outcome in rows if isinstance(outcome, Dropped)]
+        filter_outcomes = list(filter_run.run(items, batch))
+        kept_items = [
+            filter_outcome
+            for filter_outcome in filter_outcomes
+            if isinstance(filter_outcome, KeptItem)
+        ]
+        dropped_rows = [
+            filter_outcome
+            for filter_outcome in filter_outcomes
+            if isinstance(filter_outcome, Dropped)
+        ]
         assert [kept_item.item.question.id for kept_item in kept_items] == ["good"] and len(
             kept_items[0].verdicts
         ) == 2
-        assert {(dropped_row.step, dropped_row.reason) for dropped_row in dropped} == {
+        assert {(dropped_row.step, dropped_row.reason) for dropped_row in dropped_rows} == {
             ("question_mark", "no_question_mark"),
             ("length", "too_short"),
         }
@@ -82,12 +93,13 @@ def test_the_first_of_equal_questions_stays_with_its_scores() -> None:
     ]
     for filters in orders:
         kept_items = [
-            outcome for outcome in FilterRun(filters).run(items, 2) if isinstance(outcome, KeptItem)
+            filter_outcome
+            for filter_outcome in FilterRun(filters).run(items, 2)
+            if isinstance(filter_outcome, KeptItem)
         ]
         assert [kept_item.item for kept_item in kept_items] == items[:2]
-        assert all(
-            any(verdict.scores for verdict in kept_item.verdicts) for kept_item in kept_items
-        )
+        for kept_item in kept_items:
+            assert any(verdict.scores for verdict in kept_item.verdicts)
 
 
 @pytest.mark.parametrize("needy", [RoundTrip(), SearchFinds()])

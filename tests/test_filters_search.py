@@ -9,6 +9,7 @@ import pytest
 
 from factdrift.builders.rows import Article
 from factdrift.filters.search_index import Index
+from tests.tables import ids_of
 
 FIRST = date(2019, 1, 1)
 
@@ -18,13 +19,13 @@ def article(article_number: int, text: str) -> Article:
 
 
 def test_ranking_ties_and_days(tmp_path: Path) -> None:
-    texts = ["Croatia votes", "Croatia votes", "Serbia votes", "Croatia votes"]
+    article_texts = ["Croatia votes", "Croatia votes", "Serbia votes", "Croatia votes"]
     index = Index.build(
-        (article(number, text) for number, text in enumerate(texts)), tmp_path / "index"
+        (article(number, text) for number, text in enumerate(article_texts)), tmp_path / "index"
     )
 
     def ids(query: str, day: int, limit: int = 10) -> list[str]:
-        return [hit.id for hit in index.search(query, FIRST + timedelta(day), limit)]
+        return ids_of(index.search(query, FIRST + timedelta(day), limit))
 
     assert ids("croatia", 9) == ["id0003_0", "id0001_0", "id0000_0"]
     assert ids("croatia", 9, 1) == ["id0003_0"]
@@ -40,7 +41,7 @@ def test_ranking_ties_and_days(tmp_path: Path) -> None:
 def test_many_equal_at_the_cut(tmp_path: Path) -> None:
     index = Index.build((article(number, "all alike") for number in range(200)), tmp_path / "index")
     hits = index.search("alike", date(2030, 1, 1), 5)
-    assert [hit.id for hit in hits] == [f"id{number:04}_0" for number in range(199, 194, -1)]
+    assert ids_of(hits) == [f"id{number:04}_0" for number in range(199, 194, -1)]
 
 
 @pytest.mark.parametrize("killed_after", [0, 5, 10, 25, 40])
@@ -56,7 +57,7 @@ def test_a_killed_build_goes_on(tmp_path: Path, killed_after: int) -> None:
     hits = Index.build(articles, tmp_path / "index", commit_every=10).search(
         "alike", date(2030, 1, 1), 99
     )
-    assert [hit.id for hit in hits] == [f"id{number:04}_0" for number in range(39, -1, -1)]
+    assert ids_of(hits) == [f"id{number:04}_0" for number in range(39, -1, -1)]
 
 
 def test_empty_corpus(tmp_path: Path) -> None:
@@ -74,11 +75,11 @@ def test_a_commit_that_was_changed_is_not_gone_on_with(tmp_path: Path, seed: int
     with pytest.raises(KeyboardInterrupt):
         Index.build(killed(), tmp_path / "index", commit_every=10)
     random = Random(seed)
-    files = [path for path in (tmp_path / "index").iterdir() if path.stat().st_size]
-    damaged = random.choice(sorted(files))
-    content = bytearray(damaged.read_bytes())
-    content[random.randrange(len(content))] ^= 1 << random.randrange(8)
-    damaged.write_bytes(content)
+    index_files = [path for path in (tmp_path / "index").iterdir() if path.stat().st_size]
+    damaged = random.choice(sorted(index_files))
+    changed_bytes = bytearray(damaged.read_bytes())
+    changed_bytes[random.randrange(len(changed_bytes))] ^= 1 << random.randrange(8)
+    damaged.write_bytes(changed_bytes)
     index = Index.build(articles, tmp_path / "index", commit_every=10)
     assert len(index.search("words", date(2030, 1, 1), 40)) == 30
     assert [hit.text for hit in index.search("number17", date(2030, 1, 1), 3)] == [

@@ -22,8 +22,8 @@ def test_what_is_in_the_way_is_said_of_the_file_or_else_of_the_folder(tmp_path: 
     assert str(error.value) == f"{tmp_path / 'file' / 'out'}: Not a directory"
     with pytest.raises(UserError, match="that is no file"), replacing(tmp_path):
         raise AssertionError("not reached")
-    refused = pytest.raises(UserError, match="another run is at work here")
-    with locked(tmp_path), refused, locked(tmp_path):
+    refused_run = pytest.raises(UserError, match="another run is at work here")
+    with locked(tmp_path), refused_run, locked(tmp_path):
         raise AssertionError("not reached")
 
 
@@ -39,5 +39,5 @@ def test_what_is_in_the_way_is_said_of_the_file_or_else_of_the_folder(tmp_path: 
     ],
 )
 def test_what_a_disk_refuses(error: Exception, said: str | None) -> None:
-    found = refusal(error)
-    assert found is None if said is None else found and found.startswith(said)
+    refusal_text = refusal(error)
+    assert refusal_text is None if said is None else refusal_text and refusal_text.startswith(said)

@@ -34,12 +34,12 @@ def scores(scores_folder: Path, share: float, version: str = "1.0.0") -> None:
         "metric": "exact_match",
     }
     mean |= {"n": 100, "mean": share, "low": None, "high": None}
-    summary = {"model": "m", "dataset": "d", "version": version, "table": [mean]}
-    (scores_folder / "scores.json").write_text(json.dumps(summary))
+    score_summary = {"model": "m", "dataset": "d", "version": version, "table": [mean]}
+    (scores_folder / "scores.json").write_text(json.dumps(score_summary))
 
 
 def series(scores_folder: Path, *models: tuple[float, ...]) -> Path:
-    listed = []
+    series_scores = []
     for model_number, model in enumerate(models):
         for task, per_cent in zip(("il", "ul", "nl"), model, strict=True):
             scores(scores_folder / f"{model_number}/{task}", per_cent / 100)
@@ -48,19 +48,19 @@ def series(scores_folder: Path, *models: tuple[float, ...]) -> Path:
             "updated": f"{model_number}/ul",
             "new": f"{model_number}/nl",
         }
-        listed.append(model_folders)
+        series_scores.append(model_folders)
     path = scores_folder / "series.yaml"
-    path.write_text(json.dumps({"models": listed}).replace('"0"', "0"))  # YAML holds JSON
+    path.write_text(json.dumps({"models": series_scores}).replace('"0"', "0"))  # YAML holds JSON
     return path
 
 
 @pytest.mark.parametrize("name", TABLE)
 def test_the_papers_table(tmp_path: Path, name: str) -> None:
     *old_scores, _ = TABLE["T5-Initial"]
-    *new_scores, expected = TABLE[name]
+    *new_scores, expected_figures = TABLE[name]
     error_text = run_cli("fuar", series(tmp_path, tuple(old_scores), tuple(new_scores))).stdout
     assert f"LM_1{new_scores[0]:>13.2f}{new_scores[1]:>9.2f}{new_scores[2]:>9.2f}\n" in error_text
-    assert f"\nFUAR {expected}: " in error_text
+    assert f"\nFUAR {expected_figures}: " in error_text
     assert name != "T5-Vanilla" or error_text.endswith(": 11.28 forgotten, 10.44 gained\n")
 
 
@@ -84,11 +84,11 @@ def test_scores_that_do_not_belong_together_are_told(tmp_path: Path) -> None:
     file = series(tmp_path, (24.17, 1.62, 1.88), (12.89, 10.17, 3.77))
     scores(tmp_path / "other", 0.5, "2.0.0")
     text = file.read_text()
-    for written, message in (
+    for written_scores, message in (
         (text.replace("1/ul", "other"), r"scores of d 2\.0\.0, and those of other models are of"),
         (text.replace("1/ul", "nowhere"), "there is no such folder"),
         ("models: []", "at least 2"),
     ):
-        file.write_text(written)
+        file.write_text(written_scores)
         with pytest.raises(UserError, match=message):
             list(fuar_lines(file))

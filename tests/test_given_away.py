@@ -49,9 +49,9 @@ def test_names_made_ready_say_what_the_modes_say(text: str, answer: str, modes: 
 def test_a_subject_gives_away_what_it_has_all_words_of(
     subject: str, label: str, is_given_away: bool
 ) -> None:
-    words = significant_words(word_tokens(subject))
+    subject_words = significant_words(word_tokens(subject))
     question_words = padded_words(word_tokens(f"Where was {subject}?"))
-    assert object_names(label, ()).given_away(words, question_words) == is_given_away
+    assert object_names(label, ()).given_away(subject_words, question_words) == is_given_away
 
 
 def test_an_alias_of_two_letters_is_no_name() -> None:
@@ -61,11 +61,14 @@ def test_an_alias_of_two_letters_is_no_name() -> None:
 
 def test_over_tables_as_over_texts() -> None:
     """Accents aside, which are folded in texts alone."""
-    cases = [case for case in CASES if case[0].isascii() and case[1]]
-    columns = {"text": [case[0] for case in cases], "answer": [case[1] for case in cases]}
+    cases = [plain_case for plain_case in CASES if plain_case[0].isascii() and plain_case[1]]
+    columns = {
+        "text": [plain_case[0] for plain_case in cases],
+        "answer": [plain_case[1] for plain_case in cases],
+    }
     answers = ibis.memtable(columns)
-    found = over_tables.labels_overlap(answers.text, answers.answer)
-    rows = answers.mutate(found=found).to_pyarrow().to_pylist()
-    assert len(rows) == len(cases)
-    for row in rows:
+    found_overlaps = over_tables.labels_overlap(answers.text, answers.answer)
+    overlap_rows = answers.mutate(found=found_overlaps).to_pyarrow().to_pylist()
+    assert len(overlap_rows) == len(cases)
+    for row in overlap_rows:
         assert row["found"] == overlaps(row["text"], row["answer"]), row

@@ -55,10 +55,10 @@ def test_what_is_no_gold_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000])
 def test_answers_that_are_no_object_say_nothing(text: str) -> None:
-    right = gold_row("paraphrase", "a", {}, {"paraphrase": "x"})
-    assert gold_answers(right) == ({"paraphrase": "x"}, {})
-    for wrong in (replace(right, answers=text), replace(right, shown=text)):
-        assert gold_answers(wrong) == ({}, {})
+    right_row = gold_row("paraphrase", "a", {}, {"paraphrase": "x"})
+    assert gold_answers(right_row) == ({"paraphrase": "x"}, {})
+    for wrong_row in (replace(right_row, answers=text), replace(right_row, shown=text)):
+        assert gold_answers(wrong_row) == ({}, {})
 
 
 def test_gold_stands_beside_the_recipes_own_inputs(tmp_path: Path) -> None:
@@ -71,4 +71,6 @@ def test_gold_stands_beside_the_recipes_own_inputs(tmp_path: Path) -> None:
     inputs = find_inputs(recipe, path, {"gold": [str(gold_file)]}, None, store)
     assert inputs["dump"] == without["dump"]
     assert inputs["gold"].files == (gold_file,)
-    assert inputs["gold"].snapshot == max(source.snapshot for source in without.values())
+    assert inputs["gold"].snapshot == max(
+        input_source.snapshot for input_source in without.values()
+    )

@@ -78,7 +78,7 @@ def examples(release: Path) -> str:
 
 def prompts(release: Path) -> str:
     """Prompt and targets of the first row by id in each config that asks, of every dataset."""
-    first: dict[str, tuple[str, str]] = {}
+    first_prompts: dict[str, tuple[str, str]] = {}
     for folder in sorted(release.parents[1].iterdir()):
         for config, _, path in asking_tables(folder / "1.0.0"):
             found_rows = duckdb.execute(
@@ -88,8 +88,8 @@ def prompts(release: Path) -> str:
                 cells = [folder.name, config, prompt, " | ".join(targets)]
                 line = "\t".join(cells).replace("\n", "\\n")
                 key = f"{folder.name}/{config}"
-                first[key] = min(first.get(key, (name, line)), (name, line))
-    return "".join(f"{line}\n" for _, line in first.values())
+                first_prompts[key] = min(first_prompts.get(key, (name, line)), (name, line))
+    return "".join(f"{line}\n" for _, line in first_prompts.values())
 
 
 def rows(release: Path) -> str:
@@ -113,9 +113,11 @@ def tables(release: Path) -> str:
         manifest = load_manifest(folder / "1.0.0")
         for config in manifest.configs:
             exact = [column.name for column in config.columns if "double" not in column.type]
-            files = [folder / "1.0.0" / split.file for split in config.splits]
+            split_files = [folder / "1.0.0" / split.file for split in config.splits]
             config_rows = [
-                row for file in files for row in pq.read_table(file, columns=exact).to_pylist()
+                row
+                for file in split_files
+                for row in pq.read_table(file, columns=exact).to_pylist()
             ]
             lines.append((folder.name, config.name, len(config_rows), _fingerprint(config_rows)))
         for name, figures in ((figure.name, figure.rows) for figure in manifest.figures):
@@ -171,7 +173,14 @@ def test_parameters(request: pytest.FixtureRequest) -> None:
         for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
             for key, value in part.get("properties", {}).items():
                 lines[f"{name}.{key}"] = json.dumps(_without_words(value), sort_keys=True)
-    check("parameters.tsv", "".join(f"{k}\t{v}\n" for k, v in sorted(lines.items())), request)
+    check(
+        "parameters.tsv",
+        "".join(
+            f"{parameter_name}\t{parameter_text}\n"
+            for parameter_name, parameter_text in sorted(lines.items())
+        ),
+        request,
+    )
 
 
 def _without_words(schema: Any) -> Any:

@@ -59,8 +59,8 @@ def test_what_an_honest_template_does_is_taken(
     tmp_path: Path, template: str, page_part: str
 ) -> None:
     answer_place = '<div class="ask" data-answer="verdict"></div>'
-    written = rendered(tmp_path, f"{template}{{{{ answer('verdict') }}}}\n")
-    assert written.replace("&#36;", "$").strip() == page_part + answer_place
+    written_html = rendered(tmp_path, f"{template}{{{{ answer('verdict') }}}}\n")
+    assert written_html.replace("&#36;", "$").strip() == page_part + answer_place
 
 
 def test_our_own_layouts_are_as_their_templates_write_them() -> None:
@@ -70,7 +70,8 @@ def test_our_own_layouts_are_as_their_templates_write_them() -> None:
         template_text = (folder / "task.html.j2").read_text("utf-8")
         plain_tags = re.findall(r"</?[a-z]+[^>{]*>", template_text)
         task_html = render_task(load_layout(folder.name))
-        assert all(tag in task_html for tag in plain_tags)
+        for tag in plain_tags:
+            assert tag in task_html
 
 
 TITLE = "title: Is it good?"
@@ -95,9 +96,8 @@ def test_control_characters_reach_neither_xml_nor_a_terminal(
     (tmp_path / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
     printed_text = run_cli("layouts", tmp_path, ok=False)
     assert "has the control character" in printed_text.stderr
-    assert all(
-        line.isprintable() for line in (printed_text.stdout + printed_text.stderr).splitlines()
-    )
+    for line in (printed_text.stdout + printed_text.stderr).splitlines():
+        assert line.isprintable()
 
 
 def test_the_labelling_configuration_is_xml_whatever_the_texts(tmp_path: Path) -> None:

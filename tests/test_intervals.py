@@ -77,12 +77,15 @@ def by_readings(question: Question, interval: Interval[int], *arguments: Any) ->
     if question.takes_other:
         other_interval, day_count = arguments
         answers = {
-            held is not None and beside is not None and question.holds(held, beside, day_count)
-            for held, beside in product(readings(interval), readings(other_interval))
+            held_reading is not None
+            and other_reading is not None
+            and question.holds(held_reading, other_reading, day_count)
+            for held_reading, other_reading in product(readings(interval), readings(other_interval))
         }
     else:
         answers = {
-            held is not None and question.holds(held, *arguments) for held in readings(interval)
+            held_reading is not None and question.holds(held_reading, *arguments)
+            for held_reading in readings(interval)
         }
     return Certainty.of(False not in answers, True in answers)
 
@@ -198,21 +201,23 @@ def check_tables(
         window_column: pa.array(boundary_days, column_types.get(window_column))
         for window_column, boundary_days in columns.items()
     }
-    table = ibis.memtable(pa.table(column_arrays))
-    first_columns = IntervalColumns.of(table, doubtful=table.doubtful)
-    second_columns = IntervalColumns.of(table, "other_", table.other_doubtful)
+    interval_table = ibis.memtable(pa.table(column_arrays))
+    first_columns = IntervalColumns.of(interval_table, doubtful=interval_table.doubtful)
+    second_columns = IntervalColumns.of(interval_table, "other_", interval_table.other_doubtful)
     answer_columns: dict[str, ibis.Value] = {}
     for question in QUESTIONS:
         if question.method in ONE_DAY:
             continue
         arguments = (
-            (second_columns, day_count) if question.takes_other else (table["first"], table["last"])
+            (second_columns, day_count)
+            if question.takes_other
+            else (interval_table["first"], interval_table["last"])
         )
         answer = getattr(first_columns, question.method)(*arguments)
         answer_columns |= {f"{question.method}:certain": answer.certain}
         answer_columns |= {f"{question.method}:possible": answer.possible}
-    rows = table.select("number", **answer_columns).to_pyarrow().to_pylist()
-    for row in rows:
+    answer_rows = interval_table.select("number", **answer_columns).to_pyarrow().to_pylist()
+    for row in answer_rows:
         first_interval, second_interval, window = cases[row["number"]]
         for question in QUESTIONS:
             if question.method in ONE_DAY:

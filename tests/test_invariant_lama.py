@@ -112,14 +112,14 @@ def test_only_what_both_snapshots_state(duck: Engine, tmp_path: Path) -> None:
 
 
 def test_names_come_from_the_entities(duck: Engine, tmp_path: Path) -> None:
-    entities = [
+    entity_rows = [
         Entity("Q1", "Laos", (), "Laos (country)", 7, 5, 1),
         Entity("Q10", "Vientiane", (), None, 3, 1, 1),
     ]
     facts = ibis_table(duck, tmp_path, "f", Fact, [fact("Q1", "P36", "Q10", snapshot=NEW)])
     pairs = invariant.unchanging_pairs(facts, ibis_table(duck, tmp_path, "g", Gap, []))
     (labelled_pair,) = duck.rows(
-        invariant.with_labels(pairs, ibis_table(duck, tmp_path, "e", Entity, entities))
+        invariant.with_labels(pairs, ibis_table(duck, tmp_path, "e", Entity, entity_rows))
     )
     columns = ("subject_label", "object_label", "sitelinks", "statements", "page")
     assert [labelled_pair[column] for column in columns] == [
@@ -150,11 +150,13 @@ NOUNS = ("P279", "P361", "P527")
 def test_which_pairs_are_asked_about(duck: Engine, tmp_path: Path, case: str) -> None:
     pairs = []
     for _, subject, relation, label, object_id, answer, page, reason, _ in CASES[case]:
-        more = {"object": object_id, "page": None if page == "-" else page or label}
-        pairs.append(one(subject, relation, label, answer) | more | {"reason": reason or None})
+        object_values = {"object": object_id, "page": None if page == "-" else page or label}
+        pairs.append(
+            one(subject, relation, label, answer) | object_values | {"reason": reason or None}
+        )
     pair_table = pairs_of(duck, tmp_path, pairs)
-    how: dict[str, Any] = {"excluded_relations": ("P190",), "pages": True}
-    reason_by_subject = reasons(duck, invariant.with_reasons(pair_table, NOUNS, **how))
+    pair_settings: dict[str, Any] = {"excluded_relations": ("P190",), "pages": True}
+    reason_by_subject = reasons(duck, invariant.with_reasons(pair_table, NOUNS, **pair_settings))
     assert reason_by_subject == {row[1]: row[-1] or None for row in CASES[case]}
     if case == "answers":
         (proton,) = (row[1] for row in CASES[case] if row[5] == "proton")
@@ -213,19 +215,19 @@ def test_what_prompts_show_is_asked_of_nobody(duck: Engine, tmp_path: Path) -> N
     ]
     assert examples_by_seed[0] != examples_by_seed[1]
     # those that are asked about once come first
-    assert all(
-        int(example_subject[1:]) >= 20
-        for example_subject, relation in examples_by_seed[0]
-        if relation == "P36"
-    )
+    for example_subject, relation in examples_by_seed[0]:
+        if relation == "P36":
+            assert int(example_subject[1:]) >= 20
     subjects = {subject for subject, _ in examples_by_seed[0]}
     assert {row["subject"] for row in rows_by_seed[0] if row["reason"] == "example"} == subjects
     assert sum(row["reason"] == "example" for row in rows_by_seed[0]) == 5
 
 
 def line(sub: str = "Q1", obj: str = "Q10", predicate: str = "P36", **more: object) -> str:
-    labels = {"sub_label": f"Land {sub}", "obj_label": f"Town {obj}"}
-    return json.dumps({"sub_uri": sub, "obj_uri": obj, "predicate_id": predicate, **labels, **more})
+    line_labels = {"sub_label": f"Land {sub}", "obj_label": f"Town {obj}"}
+    return json.dumps(
+        {"sub_uri": sub, "obj_uri": obj, "predicate_id": predicate, **line_labels, **more}
+    )
 
 
 LINES = [
@@ -264,17 +266,26 @@ def test_a_release_of_trex_files(tmp_path: Path) -> None:
     folder = tmp_path / "t-rex"
     folder.mkdir()
     (folder / "._P36.jsonl").write_bytes(b"\0\5\x16\7")
-    first = [line(), "", "{", line("Q2"), line("Q2", "Q11"), line(predicate="P54"), line()]
-    (folder / "P36.jsonl").write_text("\n".join(first) + "\n")
-    second = [line("Q3", predicate="P19"), line("Q4", predicate="P19", obj_label="1998")]
-    (folder / "P19.jsonl").write_text("\n".join(second))
+    first_lines = [line(), "", "{", line("Q2"), line("Q2", "Q11"), line(predicate="P54"), line()]
+    (folder / "P36.jsonl").write_text("\n".join(first_lines) + "\n")
+    second_lines = [line("Q3", predicate="P19"), line("Q4", predicate="P19", obj_label="1998")]
+    (folder / "P19.jsonl").write_text("\n".join(second_lines))
     recipe = ROOT / "builders/recipes/invariant-lama-trex.yaml"
-    words = ["release", recipe, "--trex", tmp_path, "--out", tmp_path, "--build", tmp_path / "b"]
-    run_cli(*words, "--snapshot-date", "2019-01-01")
+    command_words = [
+        "release",
+        recipe,
+        "--trex",
+        tmp_path,
+        "--out",
+        tmp_path,
+        "--build",
+        tmp_path / "b",
+    ]
+    run_cli(*command_words, "--snapshot-date", "2019-01-01")
     release_folder = tmp_path / "invariant-lama-trex" / "1.0.0"
-    rows = pq.read_table(release_folder / "data/all/test.parquet").to_pylist()
+    released_rows = pq.read_table(release_folder / "data/all/test.parquet").to_pylist()
     assert sorted(
-        (row["subject"], row["template"], row["source"], row["query"]) for row in rows
+        (row["subject"], row["template"], row["source"], row["query"]) for row in released_rows
     ) == [
         ("Q1", "P36/ckl/1", "trex", "The capital of Land Q1 is _X_."),
         ("Q3", "P19/ckl/1", "trex", "Land Q3 was born in _X_."),

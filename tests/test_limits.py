@@ -98,16 +98,16 @@ def _news(line: bytes, folder: Path) -> None:
     good = b'{"date": "2020-01-05", "text": "It rained."}\n'
     (folder / "news.jsonl").write_bytes(good + line + b"\n")
     index_archive(folder / "news.jsonl", folder / "out")
-    kept = pq.read_metadata(folder / "out/articles.parquet").num_rows
-    assert kept + pq.read_metadata(folder / "out/dropped.parquet").num_rows == 2
+    kept_count = pq.read_metadata(folder / "out/articles.parquet").num_rows
+    assert kept_count + pq.read_metadata(folder / "out/dropped.parquet").num_rows == 2
 
 
 def _trex(line: bytes, folder: Path) -> None:
     (folder / "t.jsonl").write_bytes(line + b"\n")
     (folder / "out").mkdir()
     read_trex([folder / "t.jsonl"], ["P1"], folder / "out")
-    dropped = pq.read_table(folder / "out/dropped.parquet")["reason"].to_pylist()
-    assert dropped in (["bad_line"], ["other_relation"])
+    drop_reasons = pq.read_table(folder / "out/dropped.parquet")["reason"].to_pylist()
+    assert drop_reasons in (["bad_line"], ["other_relation"])
 
 
 def _predictions(line: bytes, folder: Path) -> None:
@@ -122,16 +122,16 @@ def _results(line: bytes, folder: Path) -> None:
     batch = batch_of(folder, rows=3, number=3)
     good = json.dumps(submission(batch, "w1", 0)).encode()
     (folder / "r.jsonl").write_bytes(good + b"\n" + line + b"\n")
-    report = take(folder, folder / "r.jsonl")
-    assert report.taken == 1 and sum(report.refused.values()) == 1
+    import_report = take(folder, folder / "r.jsonl")
+    assert import_report.taken == 1 and sum(import_report.refused.values()) == 1
 
 
 def _dump(line: bytes, folder: Path) -> None:
     good = b'{"id": "Q2", "type": "item", "claims": {}, "labels": {}, "sitelinks": {}}\n'
     (folder / "20260202.json").write_bytes(good + line + b"\n")
     mined = mine(folder / "20260202.json", folder / "out", snapshot="2026-02-02")
-    counts = mined.counts["counts"]
-    assert counts.get("items", 0) + counts.get("malformed_line", 0) == 2
+    mined_counts = mined.counts["counts"]
+    assert mined_counts.get("items", 0) + mined_counts.get("malformed_line", 0) == 2
 
 
 READERS: dict[str, tuple[Callable[[bytes, Path], None], str]] = {
@@ -152,9 +152,9 @@ READERS: dict[str, tuple[Callable[[bytes, Path], None], str]] = {
 @pytest.mark.parametrize("reader", READERS)
 def test_deep_and_long_values_of_json(reader: str, value: str, tmp_path: Path) -> None:
     """A line of them is dropped, refused or read; the lines beside it are read."""
-    read, line = READERS[reader]
+    read_value, line = READERS[reader]
     start = process_time()
-    read(line.replace("<>", VALUES[value]).encode(), tmp_path)
+    read_value(line.replace("<>", VALUES[value]).encode(), tmp_path)
     assert process_time() - start < SECONDS
 
 
@@ -177,23 +177,29 @@ def test_a_page_that_is_longer_than_any(tmp_path: Path, monkeypatch: pytest.Monk
     ]
     path = tmp_path / "pages.jsonl"
     path.write_text("\n".join(map(json.dumps, page_lines)) + "\n", "utf-8")
-    wanted = {str(row["title"]): f"Q{n}" for n, row in enumerate(page_lines, 1)}
-    read_pages(path, wanted, tmp_path / "out")
+    wanted_items = {
+        str(row["title"]): f"Q{item_number}" for item_number, row in enumerate(page_lines, 1)
+    }
+    read_pages(path, wanted_items, tmp_path / "out")
     assert pq.read_table(tmp_path / "out/pages.parquet")["title"].to_pylist() == ["Good"]
-    drops = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
-    details = [drop["detail"] for drop in drops if drop["reason"] == "too_long"]
+    dropped_rows = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
+    details = [
+        dropped_row["detail"] for dropped_row in dropped_rows if dropped_row["reason"] == "too_long"
+    ]
     assert len(details) == 5
     assert "repeat more than 20,000 characters" in details[4]
 
 
 def test_an_article_that_is_longer_than_any(tmp_path: Path) -> None:
     path = tmp_path / "news.jsonl"
-    texts = ["It rained.", "It rained. " * (limits.LONGEST_ARTICLE // 10)]
-    rows = [json.dumps({"date": "2020-01-05", "text": text}) for text in texts]
-    path.write_text("\n".join(rows) + "\n", "utf-8")
+    article_texts = ["It rained.", "It rained. " * (limits.LONGEST_ARTICLE // 10)]
+    article_lines = [json.dumps({"date": "2020-01-05", "text": text}) for text in article_texts]
+    path.write_text("\n".join(article_lines) + "\n", "utf-8")
     index_archive(path, tmp_path / "out")
-    drops = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
-    assert [(drop["reason"], drop["item"]) for drop in drops] == [("too_long", "news.jsonl:2")]
+    dropped_rows = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
+    assert [(dropped_row["reason"], dropped_row["item"]) for dropped_row in dropped_rows] == [
+        ("too_long", "news.jsonl:2")
+    ]
 
 
 @pytest.mark.parametrize("packing", ["gz", "bz2", "zst"])
@@ -207,14 +213,14 @@ def test_a_file_that_unpacks_to_far_more_than_its_size(
     import pyarrow as pa
 
     monkeypatch.setattr(limits, "UNPACKED_FREELY", 4 << 20)
-    data = b"\0" * (16 << 20)
+    unpacked_bytes = b"\0" * (16 << 20)
     path = tmp_path / f"bomb.{packing}"
     if packing == "gz":
-        path.write_bytes(gzip.compress(data))
+        path.write_bytes(gzip.compress(unpacked_bytes))
     elif packing == "bz2":
-        path.write_bytes(bz2.compress(data))
+        path.write_bytes(bz2.compress(unpacked_bytes))
     else:
-        path.write_bytes(pa.compress(data, "zstd", asbytes=True))
+        path.write_bytes(pa.compress(unpacked_bytes, "zstd", asbytes=True))
     with pytest.raises(UserError, match="unpacks to more than 300 times"):
         for _ in pieces(path):
             pass
@@ -302,13 +308,13 @@ ELSEWHERE = {
 def test_what_is_over_a_limit_is_told(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module, read, message = TOLD[name]
+    module, read_input, message = TOLD[name]
     limit = name.split()[0]
     monkeypatch.setattr(module, limit, 10 if limit == "LONGEST_SAMPLE" else 1000)
     if limit == "LARGEST_LOG_INDEX":
         monkeypatch.setattr(harness_logs._BoundedFile, "largest_read", 1000)
     with pytest.raises(UserError, match=message):
-        read(tmp_path)
+        read_input(tmp_path)
 
 
 def test_a_page_of_too_many_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,8 +322,10 @@ def test_a_page_of_too_many_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     pages = [exports.page("Long", "long text " * 900, number=1), exports.page("A", "a", number=2)]
     path = exports.write(tmp_path / "x.xml", exports.export(pages))
     read_pages(path, {"Long": "Q1", "A": "Q2"}, tmp_path / "out")
-    drops = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
-    assert ("too_long", "x.xml:1") in [(drop["reason"], drop["item"]) for drop in drops]
+    dropped_rows = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
+    assert ("too_long", "x.xml:1") in [
+        (dropped_row["reason"], dropped_row["item"]) for dropped_row in dropped_rows
+    ]
     assert pq.read_table(tmp_path / "out/pages.parquet")["title"].to_pylist() == ["A"]
 
 
@@ -340,4 +348,5 @@ def test_all_readers_take_their_limits_from_one_module() -> None:
         shared_names = [name for name in vars(limits) if name.startswith("check_")]
         used_checks = {name: vars(module)[name] for name in shared_names if name in vars(module)}
         assert used_checks, module
-        assert all(check is getattr(limits, name) for name, check in used_checks.items())
+        for name, check in used_checks.items():
+            assert check is getattr(limits, name)

@@ -16,6 +16,7 @@ from factdrift.builders.wikipedia.records import parquet_rows
 from factdrift.builders.wmt.archive import line_blocks
 from factdrift.scoring.predictions import read_predictions
 
+# of one letter, it packs to some bytes
 MEGABYTE = 1 << 20
 
 
@@ -68,8 +69,8 @@ def test_millions_of_rows_without_values(tmp_path: Path, read: object) -> None:
 def test_predictions_that_unpack_to_gigabytes(tmp_path: Path) -> None:
     """The same for what is scored."""
     table_path = tmp_path / "p.parquet"
-    table = pa.table({"id": ["a"] * 200, "prediction": ["x" * MEGABYTE] * 200})
-    pq.write_table(table, table_path)
+    prediction_table = pa.table({"id": ["a"] * 200, "prediction": ["x" * MEGABYTE] * 200})
+    pq.write_table(prediction_table, table_path)
     with pytest.raises(UserError, match="unpacks to more than 300 times"):
         list(read_predictions(table_path))
 
@@ -78,28 +79,34 @@ def test_honest_rows_are_read_in_full_batches(tmp_path: Path) -> None:
     """Short texts, most of them different, come as many at a time as they are asked for."""
     table_path = tmp_path / "honest.parquet"
     pq.write_table(pa.table({"text": [f"text {n}" for n in range(5000)]}), table_path)
-    with reading(table_path) as table:
-        sizes = [batch.num_rows for batch in bounded_batches(table, table_path, 1000, ["text"])]
+    with reading(table_path) as parquet_file:
+        sizes = [
+            batch.num_rows for batch in bounded_batches(parquet_file, table_path, 1000, ["text"])
+        ]
     assert sizes == [1000] * 5
 
 
 def test_fewer_rows_at_a_time_where_each_may_be_long(tmp_path: Path) -> None:
     """A dictionary of eight megabytes may be eight megabytes in every row."""
     table_path = tmp_path / "long.parquet"
-    texts = ["x" * (8 * MEGABYTE), *["y"] * 99]
-    pq.write_table(pa.table({"text": texts}), table_path, dictionary_pagesize_limit=64 * MEGABYTE)
-    with reading(table_path) as table:
-        rows = [batch.num_rows for batch in bounded_batches(table, table_path, 1000, ["text"])]
-    assert sum(rows) == 100
-    assert max(rows) <= LARGEST_BATCH // (8 * MEGABYTE)
+    row_texts = ["x" * (8 * MEGABYTE), *["y"] * 99]
+    pq.write_table(
+        pa.table({"text": row_texts}), table_path, dictionary_pagesize_limit=64 * MEGABYTE
+    )
+    with reading(table_path) as parquet_file:
+        batch_sizes = [
+            batch.num_rows for batch in bounded_batches(parquet_file, table_path, 1000, ["text"])
+        ]
+    assert sum(batch_sizes) == 100
+    assert max(batch_sizes) <= LARGEST_BATCH // (8 * MEGABYTE)
 
 
 def _peak(read: object, table_path: Path) -> int:
     with pytest.raises(UserError):
         read(table_path)  # type: ignore[operator]
     # `ru_maxrss` of a child begins with its parent's, which the tests before have made large
-    status = Path("/proc/self/status").read_text("ascii")
-    return int(re.findall(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[0]) << 10
+    status_text = Path("/proc/self/status").read_text("ascii")
+    return int(re.findall(r"^VmHWM:\s+(\d+) kB", status_text, re.MULTILINE)[0]) << 10
 
 
 @pytest.mark.slow
@@ -109,19 +116,19 @@ def test_peak_memory_of_ten_gigabytes(tmp_path: Path) -> None:
 
     A dictionary of one text is written, since the rows themselves would fill this test's memory.
     """
-    rows = 1000
-    texts = pa.DictionaryArray.from_arrays(
-        pa.array([0] * rows, pa.int32()), pa.array(["x" * (10 * MEGABYTE)])
+    row_count = 1000
+    page_texts = pa.DictionaryArray.from_arrays(
+        pa.array([0] * row_count, pa.int32()), pa.array(["x" * (10 * MEGABYTE)])
     )
-    table = pa.table({"title": pa.array(["A"] * rows), "text": texts})
+    page_table = pa.table({"title": pa.array(["A"] * row_count), "text": page_texts})
     table_path = tmp_path / "bomb.parquet"
     pq.write_table(
-        table,
+        page_table,
         table_path,
         compression="zstd",
         store_schema=False,  # read as plain texts, not as a dictionary
         dictionary_pagesize_limit=64 * MEGABYTE,
     )
     assert table_path.stat().st_size < 2 * MEGABYTE
-    with get_context("spawn").Pool(1) as pool:
-        assert pool.apply(_peak, (read_pages, table_path)) < 1 << 30
+    with get_context("spawn").Pool(1) as process_pool:
+        assert process_pool.apply(_peak, (read_pages, table_path)) < 1 << 30

@@ -18,13 +18,13 @@ EXTRAS = {"run": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
 def pins(name: str) -> dict[str, str]:
     """Version by canonical name of a lock, and of the lock that it adds to."""
     text = (ROOT / "locks" / f"{name}.txt").read_text("utf-8")
-    listed = pins("run") if text.startswith("-r run.txt\n") else {}
+    listed_pins = pins("run") if text.startswith("-r run.txt\n") else {}
     for line in re.findall(r"^[A-Za-z0-9].*", text, re.MULTILINE):
         requirement = Requirement(line.removesuffix("\\"))
         (pin,) = requirement.specifier
         assert pin.operator == "==", line
-        listed[canonicalize_name(requirement.name)] = pin.version
-    return listed
+        listed_pins[canonicalize_name(requirement.name)] = pin.version
+    return listed_pins
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)

@@ -29,10 +29,11 @@ from tests.dumps import (
     statement,
     world,
 )
-from tests.tables import case_lists
+from tests.tables import case_lists, column_of, keyed_by_id, names_of
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
+# blocks so small that entities span them, and several row groups
 SMALL = Tuning(block=4096, longest=65_536, blocks=2, rows=50)
 
 
@@ -50,7 +51,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def test_the_tables(tmp_path: Path) -> None:
     tables_found = run(compressed(array(world(2)), tmp_path / "dump.json"), tmp_path / "out")
-    assert sorted(table_path.name for table_path in (tmp_path / "out").iterdir()) == sorted(TABLES)
+    assert sorted(names_of((tmp_path / "out").iterdir())) == sorted(TABLES)
     folder = facts_of(tables_found, tmp_path / "build", ["P27", "P54"], UNDATED)
     facts = rows(folder / "facts.parquet")
     assert [" ".join((fact["subject"], fact["relation"], fact["object"])) for fact in facts] == [
@@ -62,13 +63,17 @@ def test_the_tables(tmp_path: Path) -> None:
         *("Q1000$P54-0", "Q1000", "P54", "Q10"),
         *(*days, False, False, False, "normal", DAY),
     ]
-    entities = {entity["id"]: entity for entity in rows(folder / "entities.parquet")}
-    assert list(entities) == ["P54", "Q10", "Q11", "Q13", "Q14", "Q1000", "Q1001"]
+    entities_by_id = keyed_by_id(rows(folder / "entities.parquet"))
+    assert list(entities_by_id) == ["P54", "Q10", "Q11", "Q13", "Q14", "Q1000", "Q1001"]
     nothing = dict.fromkeys(("began_first", "began_last", "ended_first", "ended_last"))
     names = {"id": "Q1000", "label": "Player 0", "aliases": [], "enwiki": "Player 0", "classes": []}
     nothing |= {"description": None, "country": None}
-    assert entities["Q1000"] == names | nothing | {"sitelinks": 1, "statements": 3, "facts": 2}
-    assert entities["P54"]["label"] == "member of sports team"
+    assert entities_by_id["Q1000"] == names | nothing | {
+        "sitelinks": 1,
+        "statements": 3,
+        "facts": 2,
+    }
+    assert entities_by_id["P54"]["label"] == "member of sports team"
     assert not rows(folder / "gaps.parquet")
     assert not rows(tables_found.dropped)
     for path, row in zip(
@@ -84,15 +89,15 @@ def test_the_tables(tmp_path: Path) -> None:
             for schema in (pq.read_schema(path), arrow_schema(row))
         ]
         assert kinds[0] == kinds[1]
-    summary = json.loads(tables_found.summary.read_text("utf-8"))
-    table_names = {path.name for path in (tmp_path / "out").glob("*.parquet")}
-    assert summary.pop("sha256").keys() == table_names
-    assert len(summary.pop("seal")) == 16
-    assert summary == tables_found.counts
-    assert summary["snapshot"] == "2026-01-01"
-    assert summary["relations"] == {"P27": {"statements": 2}, "P54": {"statements": 4}}
-    assert summary["counts"]["lines"] == 15
-    assert summary["counts"]["items"] == 12
+    mined_summary = json.loads(tables_found.summary.read_text("utf-8"))
+    table_names = set(names_of((tmp_path / "out").glob("*.parquet")))
+    assert mined_summary.pop("sha256").keys() == table_names
+    assert len(mined_summary.pop("seal")) == 16
+    assert mined_summary == tables_found.counts
+    assert mined_summary["snapshot"] == "2026-01-01"
+    assert mined_summary["relations"] == {"P27": {"statements": 2}, "P54": {"statements": 4}}
+    assert mined_summary["counts"]["lines"] == 15
+    assert mined_summary["counts"]["items"] == 12
 
 
 @pytest.mark.parametrize(
@@ -193,15 +198,15 @@ def test_what_cannot_be_named_is_dropped_or_a_gap(tmp_path: Path) -> None:
         ("Q4", "object_kind", day),
         ("Q5", "unlabelled_object", day),
     ]
-    assert [entity["id"] for entity in rows(folder / "entities.parquet")] == [
+    assert column_of(rows(folder / "entities.parquet"), "id") == [
         "Q1",
         "Q2",
         "Q4",
         "P54",
     ]
-    counts = json.loads((folder / "counts.json").read_text("utf-8"))
-    assert (counts["facts"], counts["gaps"], counts["dropped"]) == (1, 4, 5)
-    assert (counts["unlabelled_object"], counts["statements"]) == (2, 6)
+    mined_counts = json.loads((folder / "counts.json").read_text("utf-8"))
+    assert (mined_counts["facts"], mined_counts["gaps"], mined_counts["dropped"]) == (1, 4, 5)
+    assert (mined_counts["unlabelled_object"], mined_counts["statements"]) == (2, 6)
 
 
 def test_redirects_are_resolved(tmp_path: Path) -> None:
@@ -246,10 +251,10 @@ def test_of_two_lines_of_an_entity_the_later_revision_counts(
     heard: list[str] = []
     dump = compressed(array([two[0], *clubs, two[1]]), tmp_path / "dump.json")
     mined_tables = run(dump, tmp_path / "out", tuning=SMALL, say=heard.append)
-    assert [statement_row["statement"] for statement_row in rows(mined_tables.statements)] == [
-        f"Q1${label}"
-    ]
-    assert {entity["id"]: entity["label"] for entity in rows(mined_tables.entities)}["Q1"] == label
+    assert column_of(rows(mined_tables.statements), "statement") == [f"Q1${label}"]
+    assert {entity_row["id"]: entity_row["label"] for entity_row in rows(mined_tables.entities)}[
+        "Q1"
+    ] == label
     assert mined_tables.counts["counts"]["repeated_entities"] == 1
     assert heard[-1].startswith("1 lines passed over")
 
@@ -271,10 +276,11 @@ def test_a_day_before_what_the_dump_says_is_refused(
     """A dump is written for days, and what is planned may begin after it."""
     years = ["2027"] * later + ["1990"] * (other_count % 2)
     plans = [statement("Q10", year, id=f"Q1$plan-{number}") for number, year in enumerate(years)]
-    entities = [*world(other_count // 2), item("Q1", "A", {"P54": plans}, modified=edited)]
-    dump = compressed(array(entities), tmp_path / "dump.json")
+    dump_entities = [*world(other_count // 2), item("Q1", "A", {"P54": plans}, modified=edited)]
+    dump = compressed(array(dump_entities), tmp_path / "dump.json")
     if message is None:
-        assert not any("edited" in key for key in run(dump, tmp_path / "out").counts["counts"])
+        for key in run(dump, tmp_path / "out").counts["counts"]:
+            assert "edited" not in key
     else:
         with pytest.raises(UserError, match=message):
             run(dump, tmp_path / "out")
@@ -309,17 +315,22 @@ def test_jobs_are_checked(tmp_path: Path) -> None:
 def test_shares_of_several_machines_merge_to_the_same_bytes(
     jobs: int, forms: list[str], tmp_path: Path
 ) -> None:
-    entities = [*world(), item("Q9", None, member_of("Q8"))]
-    paths = shards(entities, tmp_path, *forms, bad=b"{")
+    dump_entities = [*world(), item("Q9", None, member_of("Q8"))]
+    paths = shards(dump_entities, tmp_path, *forms, bad=b"{")
     run(paths, tmp_path / "whole", tuning=SMALL)
-    how: dict[str, Any] = {"undated": UNDATED, "snapshot": DAY, "jobs": jobs, "tuning": SMALL}
-    shares = [
-        mine_share(paths, tmp_path / f"share{number}", Share(number, 3), **how)
+    run_options: dict[str, Any] = {
+        "undated": UNDATED,
+        "snapshot": DAY,
+        "jobs": jobs,
+        "tuning": SMALL,
+    }
+    share_folders = [
+        mine_share(paths, tmp_path / f"share{number}", Share(number, 3), **run_options)
         for number in (2, 0, 1)
     ]
     with pytest.raises(UserError, match="not all shares are here: 2/3 is missing"):
-        merge_shares(shares[:2], tmp_path / "merged")
-    merge_shares(shares, tmp_path / "merged", jobs=jobs)
+        merge_shares(share_folders[:2], tmp_path / "merged")
+    merge_shares(share_folders, tmp_path / "merged", jobs=jobs)
     assert checksums(tmp_path / "merged") == checksums(tmp_path / "whole")
     assert len(rows(tmp_path / "whole/dropped.parquet")) == len(forms)
 
@@ -329,9 +340,11 @@ def test_the_command_line_reads_shares_and_merges_them(tmp_path: Path) -> None:
     dated = f"{path}@2026-01-01"
     for number in (1, 2):
         command("mine", dated, "--shard", f"{number}/2", "--out", tmp_path / str(number))
-    completed = command("mine", tmp_path / "1", tmp_path / "2", "--out", tmp_path / "both")
-    assert "statements of 2026-01-01" in completed.stderr + completed.stdout
-    wrong = command("mine", dated, "--shard", "3/2", "--out", tmp_path / "3", ok=False)
-    assert "not a share: '3/2'" in wrong.stderr
-    wrong = command("mine", dated, "--snapshot", "2026-01-02", "--out", tmp_path / "3", ok=False)
-    assert "two days are given: 2026-01-01 and 2026-01-02" in wrong.stderr
+    merging_run = command("mine", tmp_path / "1", tmp_path / "2", "--out", tmp_path / "both")
+    assert "statements of 2026-01-01" in merging_run.stderr + merging_run.stdout
+    refused_command = command("mine", dated, "--shard", "3/2", "--out", tmp_path / "3", ok=False)
+    assert "not a share: '3/2'" in refused_command.stderr
+    refused_command = command(
+        "mine", dated, "--snapshot", "2026-01-02", "--out", tmp_path / "3", ok=False
+    )
+    assert "two days are given: 2026-01-01 and 2026-01-02" in refused_command.stderr

@@ -21,7 +21,7 @@ from factdrift.builders.wikidata.reader import Tuning
 from factdrift.builders.wikidata.steps import Mine
 from tests.conftest import ROOT, checksums, run_process
 from tests.dumps import array, compressed, lines, rows, world
-from tests.tables import case_lists
+from tests.tables import case_lists, column_of
 from tests.test_mine import SMALL, run
 
 SLOW = pytest.mark.slow
@@ -38,25 +38,26 @@ BAD = {
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_bad_lines_are_dropped_rows_that_name_their_place(jobs: int, tmp_path: Path) -> None:
     good = lines(world())
-    given = [b"[", *(good_line + b"," for good_line in good)]
+    given_lines = [b"[", *(good_line + b"," for good_line in good)]
     places = {}
     for line_number, (line, reason) in enumerate(BAD.items()):
         place = 10 + 4 * line_number
-        given.insert(place, line + b",\r")
+        given_lines.insert(place, line + b",\r")
         places[f"dump.json.gz:{place + 1}"] = reason
-    path = compressed(b"\n".join([*given, b"]"]), tmp_path / "dump.json.gz")
+    path = compressed(b"\n".join([*given_lines, b"]"]), tmp_path / "dump.json.gz")
     mined_tables = run(path, tmp_path / "out", jobs=jobs, tuning=SMALL)
-    dropped = {
+    dropped_lines = {
         dropped_row["item"]: dropped_row["reason"] for dropped_row in rows(mined_tables.dropped)
     }
-    assert dropped == places
-    assert {dropped_row["step"] for dropped_row in rows(mined_tables.dropped)} == {"read"}
-    assert all("bytes" in dropped_row["detail"] for dropped_row in rows(mined_tables.dropped))
-    assert mined_tables.counts["counts"]["lines"] == len(given) + 1
+    assert dropped_lines == places
+    assert set(column_of(rows(mined_tables.dropped), "step")) == {"read"}
+    for dropped_row in rows(mined_tables.dropped):
+        assert "bytes" in dropped_row["detail"]
+    assert mined_tables.counts["counts"]["lines"] == len(given_lines) + 1
     assert mined_tables.counts["counts"]["malformed_line"] == len(BAD) - 1
     run(compressed(array(world()), tmp_path / "good.json"), tmp_path / "good")
-    for table in ("statements.parquet", "entities.parquet"):
-        assert checksums(tmp_path / "out")[table] == checksums(tmp_path / "good")[table]
+    for table_name in ("statements.parquet", "entities.parquet"):
+        assert checksums(tmp_path / "out")[table_name] == checksums(tmp_path / "good")[table_name]
 
 
 def test_a_line_of_any_length_takes_bounded_memory(tmp_path: Path) -> None:
@@ -72,9 +73,9 @@ def test_a_line_of_any_length_takes_bounded_memory(tmp_path: Path) -> None:
     mined_tables = run(path, tmp_path / "out", tuning=Tuning(block=1 << 20, longest=4 << 20))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    [dropped] = rows(mined_tables.dropped)
-    assert (dropped["reason"], dropped["item"]) == ("line_too_long", "dump.json.gz:3")
-    assert "200,000,0" in dropped["detail"]
+    [dropped_line] = rows(mined_tables.dropped)
+    assert (dropped_line["reason"], dropped_line["item"]) == ("line_too_long", "dump.json.gz:3")
+    assert "200,000,0" in dropped_line["detail"]
     assert mined_tables.counts["counts"]["statements"] == 6
     assert peak < 100_000_000
 
@@ -103,18 +104,18 @@ def test_a_truncated_file_is_an_error_and_what_was_read_is_kept(
 ) -> None:
     lines = [{**entity, "padding": "x" * 8000} for entity in world(900)]
     path = compressed(array(lines), tmp_path / f"dump.json.{form}")
-    whole = path.read_bytes()
+    whole_bytes = path.read_bytes()
     tuning = Tuning(block=1 << 18, longest=1 << 18, blocks=4)
     run(path, tmp_path / "whole", tuning=tuning)
-    path.write_bytes(whole[: len(whole) * 3 // 4])
+    path.write_bytes(whole_bytes[: len(whole_bytes) * 3 // 4])
     with pytest.raises(UserError, match="cut short or damaged after"):
         run(path, tmp_path / "out", jobs=jobs, tuning=tuning, checksums=["same"])
     assert not (tmp_path / "out" / "mined.json").exists()
     assert list((tmp_path / "out" / "build").glob("parts-*/0*/part.json"))
-    path.write_bytes(whole)
-    said: list[str] = []
-    run(path, tmp_path / "out", jobs=jobs, tuning=tuning, checksums=["same"], say=said.append)
-    assert said[0].startswith("going on: ")
+    path.write_bytes(whole_bytes)
+    said_lines: list[str] = []
+    run(path, tmp_path / "out", jobs=jobs, tuning=tuning, checksums=["same"], say=said_lines.append)
+    assert said_lines[0].startswith("going on: ")
     assert checksums(tmp_path / "out") == checksums(tmp_path / "whole")
 
 
@@ -128,12 +129,12 @@ def run_of(path: Path, templates: Path, said: list[str]) -> Run:
 
 def test_a_release_says_that_an_array_has_no_end(tmp_path: Path) -> None:
     path = compressed(b"[\n" + b",\n".join(lines(world(3))) + b",\n", tmp_path / "dump.json")
-    said: list[str] = []
-    given = run_of(path, ROOT / "templates", said)
-    step = facts_step(given, "dump", load_relations(ROOT / "templates")).mined
-    assert isinstance(step, Mine)
-    given.folder(step)
-    assert "dump.json: the array has no end: the file may be cut" in said
+    said_lines: list[str] = []
+    given_run = run_of(path, ROOT / "templates", said_lines)
+    mining_step = facts_step(given_run, "dump", load_relations(ROOT / "templates")).mined
+    assert isinstance(mining_step, Mine)
+    given_run.folder(mining_step)
+    assert "dump.json: the array has no end: the file may be cut" in said_lines
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ def test_a_release_says_that_an_array_has_no_end(tmp_path: Path) -> None:
 def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None:
     """By a limit on the size of files, which fails as a full disk does, only earlier."""
     path = compressed(array(world(600)), tmp_path / "20260101.json")
-    code = (
+    program_text = (
         "import resource, sys; from pathlib import Path\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
         "from factdrift.builders.core.errors import UserError\n"
@@ -154,11 +155,11 @@ def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None
         "except UserError as error:\n"
         "    sys.exit(f'UserError: {error}')\n"
     )
-    completed = run_process(sys.executable, "-c", code, ok=False)
-    assert completed.returncode == 1, completed.stderr
-    assert completed.stderr.startswith("UserError: "), completed.stderr
-    assert "File too large" in completed.stderr
-    assert "Traceback" not in completed.stderr
+    ended_process = run_process(sys.executable, "-c", program_text, ok=False)
+    assert ended_process.returncode == 1, ended_process.stderr
+    assert ended_process.stderr.startswith("UserError: "), ended_process.stderr
+    assert "File too large" in ended_process.stderr
+    assert "Traceback" not in ended_process.stderr
     assert not (tmp_path / "out" / "mined.json").exists()
 
 
@@ -169,21 +170,21 @@ def test_a_new_relation_reads_no_dump_again_unless_it_keeps_undated_statements(
     path = compressed(array(world(3)), tmp_path / "dump.json")
     templates = tmp_path / "templates"
     shutil.copytree(ROOT / "templates", templates)
-    said: list[str] = []
-    lines = run_of(path, templates, said)
+    said_lines: list[str] = []
+    lines = run_of(path, templates, said_lines)
 
     def asked() -> Facts:
         return facts_step(lines, "dump", {"P54": load_relations(templates)["P54"]})
 
-    first = asked()
-    lines.folder(first)
-    assert said[0].startswith("  dump: 0.0 GB are read, about 0 minutes")
+    asked_first = asked()
+    lines.folder(asked_first)
+    assert said_lines[0].startswith("  dump: 0.0 GB are read, about 0 minutes")
     text = (templates / "P54.yaml").read_text("utf-8")
     for name, undated in (("P99998", "drop"), ("P99999", "keep")):
         new_text = text.replace("relation: P54", f"relation: {name}")
         new_text = re.sub("undated: [a-z]+", f"undated: {undated}", new_text)
         (templates / f"{name}.yaml").write_text(new_text, "utf-8")
-        said.clear()
-        again = asked()
-        assert (again.key == first.key) is (undated == "drop")
-    assert said[0].endswith("again, for the undated statements of P99999")
+        said_lines.clear()
+        asked_again = asked()
+        assert (asked_again.key == asked_first.key) is (undated == "drop")
+    assert said_lines[0].endswith("again, for the undated statements of P99999")

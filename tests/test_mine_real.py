@@ -23,8 +23,8 @@ needs_data = pytest.mark.skipif(
 def mined(tmp_path_factory: pytest.TempPathFactory) -> MinedTables:
     home = DATA / "wikidata"
     dumps = [home / "entities.jsonl.gz", home / "properties.jsonl.gz"]
-    out = tmp_path_factory.mktemp("real")
-    return mine(dumps, out, undated=["P36"], snapshot=date(2026, 4, 20))
+    real_folder = tmp_path_factory.mktemp("real")
+    return mine(dumps, real_folder, undated=["P36"], snapshot=date(2026, 4, 20))
 
 
 @needs_data
@@ -48,7 +48,9 @@ def test_every_statement_is_accounted_for(mined: MinedTables) -> None:
 @needs_data
 def test_facts_that_anyone_can_check(mined: MinedTables, tmp_path: Path) -> None:
     facts = facts_of(mined, tmp_path, ["P6", "P36"], ["P36"])
-    names = {entity["id"]: entity["label"] for entity in rows(facts / "entities.parquet")}
+    names = {
+        entity_row["id"]: entity_row["label"] for entity_row in rows(facts / "entities.parquet")
+    }
     facts_found = {
         (names[fact["subject"]], fact["relation"], names[fact["object"]]): (
             f"{fact['start_first']}/{fact['start_last']}",
@@ -71,9 +73,15 @@ def test_facts_that_anyone_can_check(mined: MinedTables, tmp_path: Path) -> None
 @pytest.mark.parametrize("sample", sorted((DATA / "wikidata/samples").glob("*.json*")), ids=str)
 def test_verbatim_pieces_of_dumps(sample: Path, tmp_path: Path) -> None:
     for jobs in (1, 2):
-        out = tmp_path / str(jobs)
-        facts_found = mine(sample, out, undated=["P36"], snapshot=date(2026, 4, 20), jobs=jobs)
-        assert not [drop for drop in rows(facts_found.dropped) if drop["step"] == "read"]
+        jobs_folder = tmp_path / str(jobs)
+        facts_found = mine(
+            sample, jobs_folder, undated=["P36"], snapshot=date(2026, 4, 20), jobs=jobs
+        )
+        assert not [
+            dropped_row
+            for dropped_row in rows(facts_found.dropped)
+            if dropped_row["step"] == "read"
+        ]
         assert facts_found.counts["counts"]["items"] >= 19
         assert facts_found.counts["counts"]["arrays_without_end"] == ("first48" in sample.name)
     assert checksums(tmp_path / "1") == checksums(tmp_path / "2")

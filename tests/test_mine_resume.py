@@ -21,6 +21,7 @@ from tests.dumps import shards, world
 from tests.test_mine import run
 
 SLOW = pytest.mark.slow
+# about 70 blocks of a small dump: a run can be killed in its middle
 TUNING = Tuning(block=1 << 17, longest=1 << 17, blocks=1)
 SCRIPT = """
 import sys
@@ -43,8 +44,8 @@ if __name__ == "__main__":
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three shards of about 70 blocks, and in `expected` the tables of them."""
     folder = tmp_path_factory.mktemp("resume")
-    entities = [{**entity, "padding": "x" * 60_000} for entity in world(420)]
-    run(shards(entities, folder, "json", "json.gz", "json"), folder / "expected")
+    dump_entities = [{**entity, "padding": "x" * 60_000} for entity in world(420)]
+    run(shards(dump_entities, folder, "json", "json.gz", "json"), folder / "expected")
     return folder
 
 
@@ -167,12 +168,12 @@ def test_tasks_of_a_killed_run_are_waited_for(folder: Path, whole: Path) -> None
     [half] = (folder / "out/build").glob("parts-*")
     with (half / ".reading").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_SH)
-        second = start(folder, 1)
+        second_run = start(folder, 1)
         time.sleep(1)
-        assert second.poll() is None
+        assert second_run.poll() is None
         assert not (folder / "out/mined.json").exists()
-    errors = ended(second)[1]
-    assert second.returncode == 0, errors
+    errors = ended(second_run)[1]
+    assert second_run.returncode == 0, errors
     assert checksums(folder / "out") == checksums(whole / "expected")
 
 

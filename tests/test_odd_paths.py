@@ -54,10 +54,10 @@ class Place:
         release = publish(tmp / "releases").folder
         predictions = tmp / "p.jsonl"
         predictions.write_text(json.dumps({"id": "0000-2021Q3", "prediction": "x"}) + "\n")
-        words = ["--partial", "--out", tmp / "scores", "--share", tmp / "shared"]
-        run_cli("score", release, "--predictions", predictions, *words)
-        one = "{forgotten: {0: scores}, updated: scores, new: scores}"
-        (tmp / "series.yaml").write_text(f"models: [{one}, {one}]")
+        scoring_words = ["--partial", "--out", tmp / "scores", "--share", tmp / "shared"]
+        run_cli("score", release, "--predictions", predictions, *scoring_words)
+        scores_text = "{forgotten: {0: scores}, updated: scores, new: scores}"
+        (tmp / "series.yaml").write_text(f"models: [{scores_text}, {scores_text}]")
         self.good = {
             "recipe": RECIPE,
             "release": release,
@@ -78,8 +78,8 @@ class Place:
 
     def odd(self, name: str) -> str:
         """What a user could write, by its kind."""
-        found = {"long": "x" * 5000, "deep": "x/" * 2400 + "x", "newline": "a\nb"}
-        return found.get(name, name if name in "-~" else str(self.folder / name))
+        odd_paths = {"long": "x" * 5000, "deep": "x/" * 2400 + "x", "newline": "a\nb"}
+        return odd_paths.get(name, name if name in "-~" else str(self.folder / name))
 
 
 @pytest.fixture(scope="module")
@@ -90,41 +90,46 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 def parameters() -> Iterator[tuple[str, Any]]:
     """Every parameter of the program that takes a path, by its command."""
     for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
-        for one in command.params:
-            if one.name in INPUTS and name != "steps":
+        for command_parameter in command.params:
+            if command_parameter.name in INPUTS and name != "steps":
                 continue  # the same options with the same code behind them
-            if "Path" in str(one.type_descriptor.annotation) or one.name in TEXTS:
-                yield name, one
+            if (
+                "Path" in str(command_parameter.type_descriptor.annotation)
+                or command_parameter.name in TEXTS
+            ):
+                yield name, command_parameter
 
 
 def cases() -> Iterator[Any]:
-    for command, one in parameters():
+    for command, command_parameter in parameters():
         every = (*ODD, *(f"empty.{name}" for name in EMPTY))
-        for odd in UNWRITABLE if one.name in WRITTEN else every:
+        for odd in UNWRITABLE if command_parameter.name in WRITTEN else every:
             quick = command in QUICK and odd in ("long", "newline", "fifo", "loop")
-            marks = () if quick and one.name not in INPUTS else pytest.mark.slow
-            name = f"{command}-{one.name}-{odd}"
-            yield pytest.param(command, one, odd, id=name, marks=marks)
+            slow_mark = () if quick and command_parameter.name not in INPUTS else pytest.mark.slow
+            name = f"{command}-{command_parameter.name}-{odd}"
+            yield pytest.param(command, command_parameter, odd, id=name, marks=slow_mark)
 
 
 @pytest.mark.parametrize(("command", "one", "odd"), [*cases()])
 def test_an_odd_path(command: str, one: Any, odd: str, place: Place) -> None:
-    words = [word.format(**place.good) for word in GOOD[command]]
+    command_words = [word.format(**place.good) for word in GOOD[command]]
     path = place.odd(odd)
     option = one.opts[0]
     if not option.startswith("-"):
         at = [p.name for _, p in parameters() if _ == command and not p.opts[0].startswith("-")]
         place_of = at.index(one.name)
-        words[place_of : place_of + 1] = [path]
-    elif option in words:
-        words[words.index(option) + 1] = path
+        command_words[place_of : place_of + 1] = [path]
+    elif option in command_words:
+        command_words[command_words.index(option) + 1] = path
     else:
-        words += [option, path]
+        command_words += [option, path]
     with not_for_ever(SECONDS):
-        done = run_cli(command, *words, cwd=place.folder / "out", ok=False)
-    printed_text = done.stderr + done.stdout
+        ended_process = run_cli(command, *command_words, cwd=place.folder / "out", ok=False)
+    printed_text = ended_process.stderr + ended_process.stdout
     assert "Traceback" not in printed_text
     assert odd not in ("long", "newline") or path not in printed_text
-    if done.returncode:
-        told = [line for line in printed_text.splitlines() if line.startswith("error: ")]
-        assert len(told) == 1 or (done.returncode == 2 and "Usage" in printed_text), printed_text
+    if ended_process.returncode:
+        told_errors = [line for line in printed_text.splitlines() if line.startswith("error: ")]
+        assert len(told_errors) == 1 or (
+            ended_process.returncode == 2 and "Usage" in printed_text
+        ), printed_text

@@ -15,6 +15,7 @@ import pytest
 
 from factdrift import __version__
 from tests.conftest import ROOT, checksums, run_cli, run_process
+from tests.tables import names_of
 
 QUICK = ("dynamic-templama", "wmt-question-dates")
 
@@ -22,12 +23,21 @@ QUICK = ("dynamic-templama", "wmt-question-dates")
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout."""
-    out = tmp_path_factory.mktemp("wheel")
-    words = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--wheel-dir", str(out)]
+    wheel_folder = tmp_path_factory.mktemp("wheel")
+    command_words = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        str(ROOT),
+        "--no-deps",
+        "--wheel-dir",
+        str(wheel_folder),
+    ]
     if importlib.util.find_spec("hatchling"):
-        words.append("--no-build-isolation")
-    subprocess.run(words, check=True, capture_output=True)
-    (path,) = out.glob("*.whl")
+        command_words.append("--no-build-isolation")
+    subprocess.run(command_words, check=True, capture_output=True)
+    (path,) = wheel_folder.glob("*.whl")
     return path
 
 
@@ -50,8 +60,8 @@ def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def factdrift(program: Path, folder: Path, *words: object) -> str:
     """What `factdrift WORDS` says in a folder."""
-    done = run_process(program, *words, cwd=folder, env={"PYTHONPATH": ""})
-    return done.stdout + done.stderr
+    ended_process = run_process(program, *words, cwd=folder, env={"PYTHONPATH": ""})
+    return ended_process.stdout + ended_process.stderr
 
 
 HEAVY = tuple(
@@ -72,8 +82,8 @@ HEAVY = tuple(
     ],
 )
 def test_a_start_imports_no_more_than_it_needs(module: str, heavy: tuple[str, ...]) -> None:
-    done = run_process(sys.executable, "-c", f"import sys, {module}; print(*sys.modules)")
-    assert set(done.stdout.split()) & set(heavy) == set()
+    ended_process = run_process(sys.executable, "-c", f"import sys, {module}; print(*sys.modules)")
+    assert set(ended_process.stdout.split()) & set(heavy) == set()
 
 
 def test_what_is_in_the_wheel(wheel: Path) -> None:
@@ -84,8 +94,8 @@ def test_what_is_in_the_wheel(wheel: Path) -> None:
     assert {name.partition("/")[0] for name in names} == {"factdrift", about.partition("/")[0]}
     folders = ["annotation", "builders", "filters", "scoring", "templates", "data_cards"]
     tracked = ["git", "ls-files", *folders]
-    listed = subprocess.run(tracked, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert {f"factdrift/{name}" for name in listed.stdout.split()} <= names
+    listed_files = subprocess.run(tracked, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {f"factdrift/{name}" for name in listed_files.stdout.split()} <= names
     assert {f"factdrift/{name}.py" for name in ("__init__", "__main__", "api", "testing")} <= names
     assert not [name for name in names if re.match("factdrift/samples/.*[.]py", name)]
     assert (ROOT / "factdrift/README.md").read_text("utf-8") in metadata
@@ -100,11 +110,11 @@ def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (path,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(path) as file:
-        assert not [one.name for one in file if not one.isfile()]
+        assert not [archive_member.name for archive_member in file if not archive_member.isfile()]
         file.extractall(tmp_path, filter="data")
-    words = [*python, "pip", "wheel", str(tmp_path / path.name.removesuffix(".tar.gz"))]
-    words += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path)]
-    subprocess.run(words, check=True, capture_output=True)
+    command_words = [*python, "pip", "wheel", str(tmp_path / path.name.removesuffix(".tar.gz"))]
+    command_words += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path)]
+    subprocess.run(command_words, check=True, capture_output=True)
     assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
 
 
@@ -113,20 +123,20 @@ def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
 def test_a_source_tree_without_links_works(links: str, tmp_path: Path) -> None:
     """As an archive has it that was made or unpacked by a program that knows no links."""
     tree = tmp_path / "factdrift-source"
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
-    if listed.returncode:
+    listed_files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed_files.returncode:
         pytest.skip("no git checkout")
-    for name in listed.stdout.splitlines():
-        source, copy = ROOT / name, tree / name
+    for name in listed_files.stdout.splitlines():
+        source_path, copy = ROOT / name, tree / name
         copy.parent.mkdir(parents=True, exist_ok=True)
-        if not source.is_symlink():
-            copy.symlink_to(source)
+        if not source_path.is_symlink():
+            copy.symlink_to(source_path)
         elif links == "as files":
-            copy.write_text(str(source.readlink()), "utf-8")
+            copy.write_text(str(source_path.readlink()), "utf-8")
     for path in tree.rglob("*.py"):  # code has to be found by where it lies
         path.unlink()
         shutil.copyfile(ROOT / path.relative_to(tree), path)
-    code = (
+    program_text = (
         "import factdrift.builders, factdrift.reasoning.dataset\n"
         "from factdrift.builders.core.reach import reach\n"
         "modules = reach('factdrift.builders.streamingqa.questions').modules\n"
@@ -134,19 +144,26 @@ def test_a_source_tree_without_links_works(links: str, tmp_path: Path) -> None:
         "from factdrift.builders.recipes.recipe import recipes\n"
         "print(factdrift.builders.__file__, len(recipes()) > 5)"
     )
-    done = run_process(sys.executable, "-c", code, cwd=tmp_path, env={"PYTHONPATH": str(tree)})
-    assert done.stdout == f"{tree / 'builders/__init__.py'} True\n"
+    ended_process = run_process(
+        sys.executable, "-c", program_text, cwd=tmp_path, env={"PYTHONPATH": str(tree)}
+    )
+    assert ended_process.stdout == f"{tree / 'builders/__init__.py'} True\n"
 
 
 @pytest.mark.parametrize("name", ["annotation", "builders", "filters", "reasoning", "scoring"])
 def test_packages_are_imported_by_one_name_alone(name: str) -> None:
     """Under two names there would be two `UserError`s, and one would pass as a bug."""
-    code = f"import {name}"
-    done = run_process(sys.executable, "-c", code, cwd=ROOT, ok=False)
-    assert f"ImportError: {name} is a part of factdrift: import factdrift.{name}\n" in done.stderr
+    program_text = f"import {name}"
+    ended_process = run_process(sys.executable, "-c", program_text, cwd=ROOT, ok=False)
+    assert (
+        f"ImportError: {name} is a part of factdrift: import factdrift.{name}\n"
+        in ended_process.stderr
+    )
     inner = next(path for path in sorted((ROOT / name).glob("*.py")) if path.stem != "__init__")
-    done = run_process(sys.executable, "-c", f"import {name}.{inner.stem}", cwd=ROOT, ok=False)
-    assert "is a part of factdrift" in done.stderr
+    ended_process = run_process(
+        sys.executable, "-c", f"import {name}.{inner.stem}", cwd=ROOT, ok=False
+    )
+    assert "is a part of factdrift" in ended_process.stderr
 
 
 @pytest.mark.slow
@@ -157,7 +174,7 @@ def test_the_example_of_the_package_runs(program: Path, tmp_path: Path) -> None:
     (site / "filters/__init__.py").write_text("raise ImportError('somebody else is meant')")
     page = site / "factdrift/README.md"
     assert factdrift(program.with_name("python"), tmp_path, "-m", "doctest", page) == ""
-    assert {path.name for path in tmp_path.iterdir()} == {"releases", "build", "scores"}
+    assert set(names_of(tmp_path.iterdir())) == {"releases", "build", "scores"}
     release = "releases/dynamic-templama/1.0.0"
     assert "whole and unchanged" in factdrift(program, tmp_path, "verify", release)
     assert factdrift(program, tmp_path, "--version") == f"factdrift {__version__}\n"
@@ -168,7 +185,7 @@ def test_releases_in_an_empty_folder(program: Path, tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     factdrift(program, here, "release", *QUICK)
-    assert {path.name for path in here.iterdir()} == {"releases", "build"}
+    assert set(names_of(here.iterdir())) == {"releases", "build"}
     machine = [str(path).encode() for path in (tmp_path, ROOT, program.parents[1])]
     for path in (here / "releases").rglob("*.*"):
         if path.is_file():
@@ -189,5 +206,7 @@ def test_no_modules_import_each_other() -> None:
     from tests.house import import_circles
 
     # this one is being taken apart: the exception goes with it
-    known = {"factdrift.scoring.commands", "factdrift.scoring.search_baselines"}
-    assert [circle for circle in import_circles() if set(circle.split(" <- ")) != known] == []
+    known_circle = {"factdrift.scoring.commands", "factdrift.scoring.search_baselines"}
+    assert [
+        circle for circle in import_circles() if set(circle.split(" <- ")) != known_circle
+    ] == []

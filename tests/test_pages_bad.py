@@ -27,7 +27,10 @@ def read(data: bytes, tmp_path: Path, name: str = "x.xml", **more: Any) -> int:
 
 def dropped(tmp_path: Path) -> list[tuple[str, str, str | None]]:
     page_rows = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
-    return [(drop["reason"], drop["item"], drop["detail"]) for drop in page_rows]
+    return [
+        (dropped_row["reason"], dropped_row["item"], dropped_row["detail"])
+        for dropped_row in page_rows
+    ]
 
 
 def titles(tmp_path: Path) -> list[str]:
@@ -42,9 +45,9 @@ BAD = page("Bad", "TEXT", number=3)
 def test_bad_page(old: str, new: str, reason: str, tmp_path: Path) -> None:
     read(export([BAD.replace(old, new), GOOD]), tmp_path)
     assert titles(tmp_path) == ["Good"]
-    first, second = dropped(tmp_path)
-    assert first[:2] == (reason, "x.xml:0" if reason == "no_title" else "x.xml:3")
-    assert second[1] == "Q2"
+    first_drop, second_drop = dropped(tmp_path)
+    assert first_drop[:2] == (reason, "x.xml:0" if reason == "no_title" else "x.xml:3")
+    assert second_drop[1] == "Q2"
 
 
 @pytest.mark.parametrize(("old", "place"), [(b"TEXT", "page"), (b"Bad", "title")])
@@ -118,14 +121,17 @@ def test_pages_too_long(pack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(files, "PACKED", 1)
     monkeypatch.setattr("factdrift.builders.core.compressed.PIECE", 1 << 14)
     pages = [page("Bad", "x y " * 60_000, number=3), GOOD]
-    data = {
+    pages_bytes = {
         "plain": export(pages),
         "streams": multistream(pages, 1),
         "chopped": exports.chopped(export(pages), 70_000),
     }[pack]
-    read(data, tmp_path)
+    read(pages_bytes, tmp_path)
     assert titles(tmp_path) == ["Good"]
-    assert [drop[:2] for drop in dropped(tmp_path)] == [("too_long", "x.xml:3"), ("no_page", "Q2")]
+    assert [dropped_row[:2] for dropped_row in dropped(tmp_path)] == [
+        ("too_long", "x.xml:3"),
+        ("no_page", "Q2"),
+    ]
 
 
 def test_many_broken_lines_are_read_a_few_at_a_time(
@@ -133,12 +139,12 @@ def test_many_broken_lines_are_read_a_few_at_a_time(
 ) -> None:
     """A unit of few lines gives the same drops and pages, whose line numbers go on."""
     good_line = b'{"title": "Good", "text": "Good text."}'
-    data = b"\n".join([b"{"] * 7 + [good_line] + [b'{"title": 7'] * 9)
+    broken_lines = b"\n".join([b"{"] * 7 + [good_line] + [b'{"title": 7'] * 9)
     tables = []
     for folder, most_lines in ((tmp_path / "few", 3), (tmp_path / "all", 1000)):
         monkeypatch.setattr(files, "_MOST_LINES", most_lines)
         folder.mkdir()
-        assert read(data, folder, "x.jsonl") == 1
+        assert read(broken_lines, folder, "x.jsonl") == 1
         tables.append((titles(folder), dropped(folder)))
     assert tables[0] == tables[1]
     assert [item for _, item, _ in tables[0][1] if ":" in item][-1] == "x.jsonl:17"
@@ -150,8 +156,8 @@ def test_a_line_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(files, "LONGEST_PAGE", 100_000)
     monkeypatch.setattr(files, "BLOCK", 30_000)
     monkeypatch.setattr("factdrift.builders.core.compressed.PIECE", 1 << 14)
-    rows = [{"title": "Good", "text": "a"}, {"title": "Bad", "text": "x y " * 60_000}]
-    read(lines(rows), tmp_path, "x.jsonl")
+    page_rows = [{"title": "Good", "text": "a"}, {"title": "Bad", "text": "x y " * 60_000}]
+    read(lines(page_rows), tmp_path, "x.jsonl")
     assert titles(tmp_path) == ["Good"]
     assert ("too_long", "x.jsonl:2", None) in dropped(tmp_path)
 
@@ -166,12 +172,15 @@ def test_two_megabytes_in_one_page(tmp_path: Path) -> None:
 
 
 def test_a_second_page_of_an_item(tmp_path: Path) -> None:
-    rows = [{"title": "Good", "text": "a", "page": 5}, {"title": "X", "text": "b", "item": "Q1"}]
-    read(lines(rows), tmp_path, "x.jsonl")
+    page_rows = [
+        {"title": "Good", "text": "a", "page": 5},
+        {"title": "X", "text": "b", "item": "Q1"},
+    ]
+    read(lines(page_rows), tmp_path, "x.jsonl")
     assert titles(tmp_path) == ["Good"]
     assert ("second_page", "x.jsonl:0", None) in dropped(tmp_path)
-    again = export([GOOD, GOOD.replace("<id>7<", "<id>8<")])
-    read(again, tmp_path)
+    second_export = export([GOOD, GOOD.replace("<id>7<", "<id>8<")])
+    read(second_export, tmp_path)
     assert ("second_page", "x.xml:8", None) in dropped(tmp_path)
 
 
@@ -212,7 +221,7 @@ def test_bad_line(line: str, reason: str, tmp_path: Path) -> None:
     good = b'{"title": "Good", "text": "g"}\n'
     read(b"\n".join((good, line.encode("latin-1"), good)), tmp_path, "x.jsonl")
     assert titles(tmp_path) == ["Good"]
-    assert (reason, "x.jsonl:3") in [drop[:2] for drop in dropped(tmp_path)]
+    assert (reason, "x.jsonl:3") in [dropped_row[:2] for dropped_row in dropped(tmp_path)]
 
 
 # Exports that end between two pages: each is whole for whoever packed it.
@@ -265,6 +274,8 @@ def test_what_is_wanted_is_wrong(item: str, tmp_path: Path) -> None:
 
 
 def test_two_files_of_one_name(tmp_path: Path) -> None:
-    files = [exports.write(tmp_path / drop / "x.xml", export([GOOD])) for drop in "ab"]
+    page_files = [
+        exports.write(tmp_path / folder_name / "x.xml", export([GOOD])) for folder_name in "ab"
+    ]
     with pytest.raises(UserError, match="two files have the name"):
-        read_pages(files, WANTED, tmp_path / "out")
+        read_pages(page_files, WANTED, tmp_path / "out")

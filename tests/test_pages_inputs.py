@@ -19,10 +19,12 @@ from factdrift.builders.wikipedia.inputs import check_pages
 from factdrift.builders.wikipedia.read import read_pages
 from tests.conftest import ROOT, run_cli
 from tests.exports import export, multistream, page, write
+from tests.tables import column_of
 
 DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
 PAGES = ROOT / "samples/wikipedia/enwiki-20260201-pages-articles-multistream.xml.bz2"
 GOOD = [page(f"A {number}", "The town is in the south of the county.") for number in range(400)]
+# enough words to tell the language by
 GERMAN = "Die Stadt liegt im Süden und hat ein Museum, das viele Besucher anzieht. " * 40
 ENGLISH = "The town is one of the oldest in the county, and it has a museum. " * 40
 
@@ -34,8 +36,8 @@ def line(**fields: object) -> bytes:
 def parquet(rows: list[dict[str, object]]) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.Table.from_pylist(rows), sink)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+    parquet_bytes: bytes = sink.getvalue().to_pybytes()
+    return parquet_bytes
 
 
 WEB_PAGE = b"<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head><body>no</body>"
@@ -71,12 +73,12 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_before_the_run(name: str, tmp_path: Path) -> None:
-    file, data, message = REFUSED[name]
-    path = write(tmp_path / file, data)
+    file, file_bytes, error_text = REFUSED[name]
+    path = write(tmp_path / file, file_bytes)
     with pytest.raises(UserError) as error:
         check_pages([path], date(2026, 2, 1), date(2026, 2, 2), print)
-    first = str(error.value).split("\n")[0]
-    assert message in first and first.startswith(str(path))
+    first_line = str(error.value).split("\n")[0]
+    assert error_text in first_line and first_line.startswith(str(path))
     assert "\n  " in str(error.value) or name in ("other XML", "empty", "Parquet without a title")
 
 
@@ -93,8 +95,8 @@ TAKEN = {
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_taken(name: str, tmp_path: Path) -> None:
-    file, data = TAKEN[name]
-    path = write(tmp_path / file, data)
+    file, file_bytes = TAKEN[name]
+    path = write(tmp_path / file, file_bytes)
     printed_text: list[str] = []
     check_pages([path], date(2026, 2, 1), date(2026, 2, 2), printed_text.append)
     assert printed_text == []
@@ -108,27 +110,45 @@ def test_taken(name: str, tmp_path: Path) -> None:
 def test_the_command_refuses_before_it_mines(tmp_path: Path) -> None:
     path = tmp_path / "enwiki-20260201-pages-articles.xml.bz2"
     path.write_bytes(WEB_PAGE)
-    words = ["--dump", DUMP, "--pages", path, "--build", tmp_path / "b", "--out", tmp_path / "r"]
-    completed = run_cli("release", "timeqa", *words, ok=False)
-    assert completed.returncode == 1
-    assert f"error: {path}: this is a web page (404 Not Found)" in completed.stderr
-    assert "making" not in completed.stdout + completed.stderr
+    command_words = [
+        "--dump",
+        DUMP,
+        "--pages",
+        path,
+        "--build",
+        tmp_path / "b",
+        "--out",
+        tmp_path / "r",
+    ]
+    refused_run = run_cli("release", "timeqa", *command_words, ok=False)
+    assert refused_run.returncode == 1
+    assert f"error: {path}: this is a web page (404 Not Found)" in refused_run.stderr
+    assert "making" not in refused_run.stdout + refused_run.stderr
 
 
 def test_a_release_that_asks_nothing_says_why(sample: Path, tmp_path: Path) -> None:
     shutil.copytree(sample / "build", tmp_path / "b")
     path = tmp_path / "few-20200101.jsonl"
     path.write_bytes(line(title="No such page", text=ENGLISH))
-    words = ["--dump", DUMP, "--pages", path, "--build", tmp_path / "b", "--out", tmp_path / "r"]
-    completed = run_cli("release", "timeqa", *words, ok=False)
-    assert completed.returncode == 1
-    printed_text = completed.stderr.split("error: ")[1].split("\n")
+    command_words = [
+        "--dump",
+        DUMP,
+        "--pages",
+        path,
+        "--build",
+        tmp_path / "b",
+        "--out",
+        tmp_path / "r",
+    ]
+    refused_run = run_cli("release", "timeqa", *command_words, ok=False)
+    assert refused_run.returncode == 1
+    printed_text = refused_run.stderr.split("error: ")[1].split("\n")
     assert (
         printed_text[0].startswith("nothing is left for timeqa: ") and "no_page" in printed_text[0]
     )
     assert printed_text[0].count("no_page") == 1
     assert printed_text[1] == "  no_page: There is no Wikipedia page of this title."
-    assert "warning: the pages are of 2020-01-01 and the facts of 2026-02-02" in completed.stderr
+    assert "warning: the pages are of 2020-01-01 and the facts of 2026-02-02" in refused_run.stderr
 
 
 @pytest.mark.parametrize("layout", ["20260201.en", "20260201.en/train-00000-of-00041.parquet"])
@@ -136,8 +156,8 @@ def test_the_layout_of_the_hub(
     layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    url = "https://en.wikipedia.org/wiki/A"
-    row: dict[str, object] = {"id": "12", "url": url, "title": "A", "text": "b c\n\nd"}
+    page_address = "https://en.wikipedia.org/wiki/A"
+    row: dict[str, object] = {"id": "12", "url": page_address, "title": "A", "text": "b c\n\nd"}
     write(tmp_path / "20260201.en/train-00000-of-00041.parquet", parquet([row]))
     path = find_recipe("timeqa")
     store = Workspace(tmp_path / "build", lambda _: None)
@@ -146,7 +166,7 @@ def test_the_layout_of_the_hub(
     assert inputs_found["pages"].snapshot == date(2026, 2, 1)
     read_pages(layout, {"A": "Q1"}, tmp_path / "out")
     [page_row] = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
-    assert (page_row["page"], [paragraph["text"] for paragraph in page_row["paragraphs"]]) == (
+    assert (page_row["page"], column_of(page_row["paragraphs"], "text")) == (
         12,
         ["b c", "d"],
     )
@@ -173,13 +193,13 @@ def test_html_is_read_as_text(text: str, lines: list[str], links: list[tuple[str
 
 
 def test_html_in_rows(tmp_path: Path) -> None:
-    rows = [
+    page_rows = [
         line(title="A", text="<p>one <a href='/wiki/B'>two</a></p>"),
         line(title="B", text="<p>x</p>", links=[{"start": 3, "end": 4, "target": "A"}]),
         line(title="C", paragraphs=["<b>x</b>"]),
         line(title="D", text="a < b and c > d"),
     ]
-    (tmp_path / "x.jsonl").write_bytes(b"".join(rows))
+    (tmp_path / "x.jsonl").write_bytes(b"".join(page_rows))
     items_by_title = {"A": "Q1", "B": "Q2", "C": "Q3", "D": "Q4"}
     read_pages(tmp_path / "x.jsonl", items_by_title, tmp_path / "out")
     page_row = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
@@ -188,8 +208,10 @@ def test_html_in_rows(tmp_path: Path) -> None:
         ("D", "a < b and c > d"),
     ]
     assert page_row[0]["paragraphs"][0]["links"] == [{"start": 4, "end": 7, "target": "B"}]
-    dropped = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
-    assert [drop["item"] for drop in dropped if drop["reason"] == "html_text"] == [
+    dropped_rows = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
+    assert [
+        dropped_row["item"] for dropped_row in dropped_rows if dropped_row["reason"] == "html_text"
+    ] == [
         "x.jsonl:2",
         "x.jsonl:3",
     ]
@@ -199,24 +221,24 @@ def test_the_text_is_put_back(sample: Path, tmp_path: Path) -> None:
     page_row = sample / "releases/timeqa/1.0.0"
     bare = tmp_path / "bare"
     shutil.copytree(page_row, bare)
-    files = [
-        f"{config_name}/{s}.parquet"
+    split_files = [
+        f"{config_name}/{split_name}.parquet"
         for config_name in ("easy", "hard", "consistency")
-        for s in ("train", "test")
+        for split_name in ("train", "test")
     ]
-    for file in files:
-        table = pq.read_table(bare / "data" / file)
-        place = table.schema.get_field_index("context")
-        empty = pa.array([""] * len(table), table.schema.field(place).type)
-        table = table.set_column(place, table.schema.field(place), empty)
-        pq.write_table(table, bare / "data" / file)
-    out = tmp_path / "whole"
-    completed = run_cli("corpus", PAGES, "--release", bare, "--out", out)
-    assert "rows with their text in" in completed.stdout + completed.stderr
-    for file in files:
-        assert pq.read_table(out / file).equals(pq.read_table(page_row / "data" / file))
-    again = run_cli("corpus", PAGES, "--release", bare, "--out", out, ok=False)
-    assert "there is something already" in again.stderr
+    for file in split_files:
+        bare_table = pq.read_table(bare / "data" / file)
+        place = bare_table.schema.get_field_index("context")
+        empty = pa.array([""] * len(bare_table), bare_table.schema.field(place).type)
+        bare_table = bare_table.set_column(place, bare_table.schema.field(place), empty)
+        pq.write_table(bare_table, bare / "data" / file)
+    corpus_folder = tmp_path / "whole"
+    corpus_run = run_cli("corpus", PAGES, "--release", bare, "--out", corpus_folder)
+    assert "rows with their text in" in corpus_run.stdout + corpus_run.stderr
+    for file in split_files:
+        assert pq.read_table(corpus_folder / file).equals(pq.read_table(page_row / "data" / file))
+    refused_run = run_cli("corpus", PAGES, "--release", bare, "--out", corpus_folder, ok=False)
+    assert "there is something already" in refused_run.stderr
     other_file = tmp_path / "x.jsonl"
     other_file.write_bytes(line(title="No such page", text="x"))
     with pytest.raises(UserError, match="no page is as the release has it") as error:

@@ -19,6 +19,7 @@ from factdrift.builders.wikipedia.titles import Titles
 from tests import exports
 from tests.dumps import rows
 from tests.exports import export, lines, multistream, page
+from tests.tables import column_of
 
 PAGES = [
     page("Jane Roe", "'''Jane''' of [[Old club]] and [[A&B]].\n* [[twice]]", number=1),
@@ -51,7 +52,7 @@ TARGETS = ["Club"]
 
 
 def texts(row: dict[str, Any]) -> list[str]:
-    return [paragraph["text"] for paragraph in row["paragraphs"]]
+    return column_of(row["paragraphs"], "text")
 
 
 def digests(folder: Path) -> list[str]:
@@ -86,10 +87,10 @@ def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("form", MAKE)
 def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
-    seen = read_pages(MAKE[form](tmp_path), WANTED, tmp_path / "out", targets=TARGETS)
-    table = pq.read_table(tmp_path / "out/pages.parquet")
-    assert table.schema.equals(arrow_schema(Page))
-    page_rows = table.to_pylist()
+    seen_counts = read_pages(MAKE[form](tmp_path), WANTED, tmp_path / "out", targets=TARGETS)
+    page_table = pq.read_table(tmp_path / "out/pages.parquet")
+    assert page_table.schema.equals(arrow_schema(Page))
+    page_rows = page_table.to_pylist()
     assert [(row["item"], row["title"], row["page"], row["revision"]) for row in page_rows] == [
         ("Q2", "Long name", 8, 1008),
         ("Q3", "Club", 5, 1005),
@@ -104,15 +105,17 @@ def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
         (0, 5, "Club"),
     ]
     assert texts(page_rows[2]) == ["born: March 4, 1960"]
-    dropped = pq.read_table(tmp_path / "out/dropped.parquet")
-    assert dropped.schema.equals(arrow_schema(Dropped))
-    assert [(drop["reason"], drop["subject"]) for drop in dropped.to_pylist()] == [
+    dropped_table = pq.read_table(tmp_path / "out/dropped.parquet")
+    assert dropped_table.schema.equals(arrow_schema(Dropped))
+    assert [
+        (dropped_row["reason"], dropped_row["subject"]) for dropped_row in dropped_table.to_pylist()
+    ] == [
         ("redirect_loop", "Q4"),
         ("redirect_to_nothing", "Q5"),
         ("redirect_chain", "Q6"),
         ("no_page", "Q7"),
     ]
-    assert seen == len(PAGES)
+    assert seen_counts == len(PAGES)
     assert not (tmp_path / "out/build").exists()
 
 
@@ -123,10 +126,12 @@ SLOW = pytest.mark.slow
     "form", [pytest.param("plain", marks=SLOW), pytest.param("bz2", marks=SLOW), "streams"]
 )
 def test_any_number_of_jobs_gives_the_same_bytes(form: str, tmp_path: Path) -> None:
-    files = [MAKE[form](tmp_path), exports.write(tmp_path / "more.jsonl", lines(RECORDS))]
+    page_files = [MAKE[form](tmp_path), exports.write(tmp_path / "more.jsonl", lines(RECORDS))]
     for jobs in (1, 2):
-        out = tmp_path / str(jobs)
-        read_pages(files, WANTED | {"A": "Q20", "B": "Q21"}, out, jobs=jobs, targets=TARGETS)
+        jobs_folder = tmp_path / str(jobs)
+        read_pages(
+            page_files, WANTED | {"A": "Q20", "B": "Q21"}, jobs_folder, jobs=jobs, targets=TARGETS
+        )
     assert len(rows(tmp_path / "1/pages.parquet")) == 6
     assert digests(tmp_path / "1") == digests(tmp_path / "2")
 
@@ -166,8 +171,10 @@ def as_tuples(path: Path) -> list[Any]:
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x.jsonl.bz2", "x.jsonl.zst", "odd"])
 def test_json_lines(name: str, tmp_path: Path) -> None:
-    data = b"\xef\xbb\xbf" + lines(RECORDS)
-    path = exports.write(tmp_path / name, bz2.compress(data) if name.endswith("bz2") else data)
+    marked_bytes = b"\xef\xbb\xbf" + lines(RECORDS)
+    path = exports.write(
+        tmp_path / name, bz2.compress(marked_bytes) if name.endswith("bz2") else marked_bytes
+    )
     items_by_title = {"A": "Q20", "B": "Q21", "D": "Q22", "E": "Q24"}
     read_pages(path, items_by_title, tmp_path / "out")
     assert as_tuples(tmp_path / "out/pages.parquet") == EXPECTED
@@ -184,9 +191,9 @@ def test_parquet(tmp_path: Path) -> None:
     page_rows = as_tuples(tmp_path / "out/pages.parquet")
     assert [page_row[:2] for page_row in page_rows] == [("Q20", "A"), ("Q21", "Z"), ("Q22", "A")]
     assert page_rows[0][4] == EXPECTED[0][4]
-    again = tmp_path / "again"
-    read_pages(tmp_path / "out/pages.parquet", {"A": "Q20", "Z": "Q21"}, again)
-    assert as_tuples(again / "pages.parquet") == page_rows[:2]
+    second_folder = tmp_path / "again"
+    read_pages(tmp_path / "out/pages.parquet", {"A": "Q20", "Z": "Q21"}, second_folder)
+    assert as_tuples(second_folder / "pages.parquet") == page_rows[:2]
 
 
 def test_a_folder_without_its_index(tmp_path: Path) -> None:
@@ -197,7 +204,7 @@ def test_a_folder_without_its_index(tmp_path: Path) -> None:
     exports.write(folder / f"{name}-index.txt.bz2", index)
     for page_files in (folder, str(folder / "*.bz2")):
         read_pages(page_files, {"Club": "Q1"}, tmp_path / "out")
-        assert [row["title"] for row in rows(tmp_path / "out/pages.parquet")] == ["Club"]
+        assert column_of(rows(tmp_path / "out/pages.parquet"), "title") == ["Club"]
 
 
 def test_row_groups_are_small(tmp_path: Path) -> None:
@@ -228,11 +235,11 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         read_pages(path, WANTED, tmp_path / "out", targets=TARGETS, work=tmp_path / "work")
     read = 100
     read_pages(path, WANTED, tmp_path / "out", targets=TARGETS, work=tmp_path / "work")
-    again = read - 100
+    read_again = read - 100
     read = 100
     read_pages(path, WANTED, tmp_path / "anew", targets=TARGETS)
     monkeypatch.undo()
-    assert again < read - 100
+    assert read_again < read - 100
     assert digests(tmp_path / "out") == digests(tmp_path / "whole")
 
 
@@ -243,7 +250,8 @@ def test_titles_are_found_by_hash(tmp_path: Path) -> None:
     titles.save(tmp_path / "t.npy")
     back = Titles.load(tmp_path / "t.npy")
     assert len(back.hashes) == 5000
-    assert all(back.find(title_hash(f"Title {name}")) == name + 1 for name in range(5000))
+    for name in range(5000):
+        assert back.find(title_hash(f"Title {name}")) == name + 1
     assert back.find(title_hash("Title 5000")) == -1 and back.find(0) == -1
     assert back.find(2**64 - 1) == -1
     assert back.has_item(5000) and not back.has_item(5001)

@@ -182,8 +182,8 @@ BOXES = st.recursive(
 def boxed(box: dict[str, object] | str) -> str:
     if isinstance(box, str):
         return box
-    rows = "\n".join(f"| {name} = {boxed(value)}" for name, value in box.items())  # type: ignore[arg-type]
-    return "{{Infobox thing\n" + rows + "\n}}"
+    box_rows = "\n".join(f"| {name} = {boxed(value)}" for name, value in box.items())  # type: ignore[arg-type]
+    return "{{Infobox thing\n" + box_rows + "\n}}"
 
 
 @settings(max_examples=200, deadline=None)
@@ -192,21 +192,21 @@ def test_every_value_of_boxes_in_boxes_is_read_as_mwparserfromhell_sees_it(
     box: dict[str, object],
 ) -> None:
     parser = pytest.importorskip("mwparserfromhell")
-    code = parser.parse(boxed(box))
+    parsed_code = parser.parse(boxed(box))
     parameters = [
         (str(parameter.name).strip(), parameter.value)
-        for template in code.filter_templates()
+        for template in parsed_code.filter_templates()
         for parameter in template.params
         if not parameter.value.filter_templates()
     ]
-    expected = Counter(
+    expected_values = Counter(
         re.sub(r"\[\[|\]\]", "", str(value).strip()).replace("<br>", ", ")
         for name, value in parameters
         if name not in ("image", "embed", "child")
     )
     lines = [paragraph.text for paragraph in paragraphs(boxed(box))]
-    values = Counter(part.partition(": ")[2] for line in lines for part in line.split(" | "))
-    assert values == expected
+    read_values = Counter(part.partition(": ")[2] for line in lines for part in line.split(" | "))
+    assert read_values == expected_values
 
 
 def test_boxes_of_real_pages_lose_no_value(real_data: Path) -> None:
@@ -215,7 +215,7 @@ def test_boxes_of_real_pages_lose_no_value(real_data: Path) -> None:
     missing: list[tuple[str, str, str]] = []
     value_count = 0
     for title, text in real_pages(real_data):
-        texts = "\n".join(paragraph.text for paragraph in paragraphs(text, title))
+        page_text = "\n".join(paragraph.text for paragraph in paragraphs(text, title))
         for template in parser.parse(WITHOUT_NOTES.sub("", text)).filter_templates():
             if not str(template.name).strip().lower().startswith("infobox"):
                 continue
@@ -223,7 +223,7 @@ def test_boxes_of_real_pages_lose_no_value(real_data: Path) -> None:
                 name, value = str(parameter.name).strip(), str(parameter.value).strip()
                 if PLAIN_VALUE.fullmatch(value) and is_shown(name):
                     value_count += 1
-                    if value not in texts:
+                    if value not in page_text:
                         missing.append((title, name, value))
     assert value_count > 500
     assert not missing
@@ -255,10 +255,10 @@ def test_mwparserfromhell_sees_the_same_links_on_whole_pages(
     equal = unlike = 0
     for article in pages.articles():
         text = ET.fromstring(b"<page><title>" + article).findtext(".//text") or ""
-        code = parser.parse(text)
-        for ref in code.filter_tags(matches=lambda tag: tag.tag == "ref", recursive=False):
-            code.remove(ref)
-        links = [normalise_title(str(link.title)) for link in code.filter_wikilinks()]
+        parsed_code = parser.parse(text)
+        for ref in parsed_code.filter_tags(matches=lambda tag: tag.tag == "ref", recursive=False):
+            parsed_code.remove(ref)
+        links = [normalise_title(str(link.title)) for link in parsed_code.filter_wikilinks()]
         want = [title for title in links if ":" not in title]
         same = [link.target for paragraph in paragraphs(text) for link in paragraph.links] == want
         equal, unlike = equal + same, unlike + (not same)

@@ -84,14 +84,14 @@ def test_a_listed_id_is_found_with_any_separator(separator: bytes) -> None:
 
 
 def test_long_forms_of_dates_find_their_example_and_not_the_other() -> None:
-    table = language_data("dates")
+    date_table = language_data("dates")
     readers: list[DateReader] = ["stated", "candidate", "question", "undated", "relative"]
     for reader in readers:
-        entries = [entry for entry in table["forms"] if entry["for"] == reader]
+        entries = [entry for entry in date_table["forms"] if entry["for"] == reader]
         for entry, (_, form) in zip(entries, date_forms(reader), strict=True):
             if len(entry["form"]) < LONG_FORM and "finds" not in entry:
                 continue
-            pattern = re.compile(f"{table['before'].get(reader, '')}(?:{form})")
+            pattern = re.compile(f"{date_table['before'].get(reader, '')}(?:{form})")
             assert pattern.search(entry["finds"]), entry
             assert not pattern.search(entry["misses"]), entry
 

@@ -35,8 +35,8 @@ def test_what_is_typed_says_what_stands_there(tmp_path: Path) -> None:
     wide = {"COLUMNS": "200"}
     for typed, lines in transcript():
         command_words = shlex.split(typed)
-        command = [*commands.get(command_words[0], command_words[:1]), *command_words[1:]]
+        typed_command = [*commands.get(command_words[0], command_words[:1]), *command_words[1:]]
         printed_text = run_process(
-            "sh", "-c", 'exec "$@" 2>&1', "sh", *command, cwd=tmp_path, env=wide
+            "sh", "-c", 'exec "$@" 2>&1', "sh", *typed_command, cwd=tmp_path, env=wide
         ).stdout
         assert re.fullmatch(pattern(lines), printed_text), f"{typed}\n{printed_text}"

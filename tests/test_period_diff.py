@@ -21,7 +21,7 @@ from factdrift.builders.facts.timeline import snapshot_day, timeline
 from factdrift.builders.facts.vacancies import certain_vacancies
 from factdrift.builders.rows import Delta, Entity, Fact, Gap, Segment
 from tests.histories import NO_LIFE, day, fact, parquet
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 
 NOW = date(2022, 9, 15)
 parse_period = Period.parse
@@ -66,10 +66,10 @@ def one(object_id: str, start: str, end: str | None = None, subject: str = "Q1")
 
 def stated(statement_text: str, subject: str) -> Fact | Gap:
     """`Q2 2019 2020`, or a gap: its reason, its object or `-`, and its dates."""
-    first, *other_words = statement_text.split()
-    is_fact = first[0] == "Q"
+    first_word, *other_words = statement_text.split()
+    is_fact = first_word[0] == "Q"
     start, end = ([*other_words[not is_fact :], None])[:2]
-    stated_fact = one(first if is_fact else "Q1", str(start), end, subject)
+    stated_fact = one(first_word if is_fact else "Q1", str(start), end, subject)
     if is_fact:
         return stated_fact
     shared_values = {
@@ -81,7 +81,7 @@ def stated(statement_text: str, subject: str) -> Fact | Gap:
         **{
             **shared_values,
             "object": None if other_words[0] == "-" else other_words[0],
-            "reason": first,
+            "reason": first_word,
         }
     )
 
@@ -122,9 +122,9 @@ def by_hand(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Fou
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case[0] for case in CASES])
 def test_by_hand(by_hand: tuple[Found, Found], number: int) -> None:
-    _, ends, _, *expected = CASES[number]
+    _, ends, _, *expected_rows = CASES[number]
     first_period, last_period = map(parse_period, ends.split())
-    for texts_by_subject, expected_text in zip(by_hand, expected, strict=True):
+    for texts_by_subject, expected_text in zip(by_hand, expected_rows, strict=True):
         inside_window = {
             period_text: outcome_text
             for period_text, outcome_text in texts_by_subject.get(f"Q{number}", {}).items()
@@ -198,7 +198,7 @@ def test_what_was_seen_of_pairs_that_are_left_out(duck: Engine, tmp_path: Path) 
         {stated_fact.subject for stated_fact in facts}
         | {stated_fact.object for stated_fact in facts}
     )
-    entities = [
+    entity_rows = [
         Entity(
             item_id,
             LABELS.get(item_id, item_id),
@@ -212,23 +212,23 @@ def test_what_was_seen_of_pairs_that_are_left_out(duck: Engine, tmp_path: Path) 
         for item_id in item_ids
     ]
     comparisons = compared(duck, tmp_path, facts, "2019Q4 2020Q1")
-    entities_table = known(duck, tmp_path, entities)
+    entities_table = known(duck, tmp_path, entity_rows)
     left_out = pd.drop_few_objects(comparisons, held(duck, tmp_path, facts))
     left_out = pd.drop_without_pages(left_out, entities_table)
     left_out = pd.drop_matching(
         left_out, name_overlap.name_giveaways(duck.keep(left_out), entities_table), "name_overlap"
     )
     left_out = pd.drop_less_popular(left_out, entities_table, 0)
-    expected = {}
+    expected_pairs = {}
     for subject, _, why in LEFT_OUT:
         # A pair that the recipe leaves out as a whole is told once, without a period.
         period = None if why.split()[0] in pd.PAIR_REASONS else "2020Q1"
-        expected[subject] = {period: why}
-    assert dropped(duck, left_out) == expected
+        expected_pairs[subject] = {period: why}
+    assert dropped(duck, left_out) == expected_pairs
 
 
 def test_the_most_popular_stay(duck: Engine, tmp_path: Path) -> None:
-    entities = [
+    entity_rows = [
         Entity(item_id, item_id, (), item_id, sitelinks, statements, 1, *NO_LIFE)
         for item_id, sitelinks, statements in (
             ("Q1", 3, 1),
@@ -237,9 +237,9 @@ def test_the_most_popular_stay(duck: Engine, tmp_path: Path) -> None:
             ("Q4", 3, 1),
         )
     ]
-    facts = [one("Q9", "2015", subject=subject_entity.id) for subject_entity in entities]
+    facts = [one("Q9", "2015", subject=subject_entity.id) for subject_entity in entity_rows]
     comparisons = compared(duck, tmp_path, facts, "2019Q4 2020Q1")
-    entities_table = known(duck, tmp_path, entities)
+    entities_table = known(duck, tmp_path, entity_rows)
     for subject_count, subjects in ((2, {"Q3", "Q2"}), (3, {"Q3", "Q2", "Q1"})):
         assert (
             set(kept(duck, pd.drop_less_popular(comparisons, entities_table, subject_count)))
@@ -272,17 +272,17 @@ LIVES = [
 
 
 def test_new_with_a_life_is_left_out(duck: Engine, tmp_path: Path) -> None:
-    facts, entities = [], []
+    facts, entity_rows = [], []
     for life_number, (life, _) in enumerate(LIVES):
         life_days = [
             None if day_text == "?" else date.fromisoformat(day_text) for day_text in life.split()
         ]
         facts.append(one(f"Q{100 + life_number}", "2020-02-01", subject=f"Q{life_number}"))
         for item_id, dates in ((f"Q{life_number}", NO_LIFE), (f"Q{100 + life_number}", life_days)):
-            entities.append(Entity(item_id, item_id, (), item_id, 1, 1, 1, *dates))
+            entity_rows.append(Entity(item_id, item_id, (), item_id, 1, 1, 1, *dates))
     comparisons = compared(duck, tmp_path, facts, "2019Q4 2020Q1", when_counted="end")
     comparisons = duck.keep(
-        pd.drop_life_changes(comparisons, known(duck, tmp_path, entities), "quarter")
+        pd.drop_life_changes(comparisons, known(duck, tmp_path, entity_rows), "quarter")
     )
     reason_by_subject = {
         f"Q{life_number}": f"life Q{100 + life_number}"
@@ -326,7 +326,7 @@ def test_a_relation_that_says_doubt_wins_over_the_recipe(
         duck, tmp_path, [LONG], "2019Q4 2020Q1", gaps=gaps, undated=undated, doubting=doubting
     )
     dropped_rows = duck.rows(pd.dropped_rows(comparisons, "quarter"))
-    assert {row["reason"] for row in dropped_rows} == reasons
+    assert set(column_of(dropped_rows, "reason")) == reasons
 
 
 SUCCESSION = "Q2 2019-01-01 2020-01-10; Q3 2020-03-01 2021-01-01"
@@ -348,8 +348,8 @@ VACANCIES = [
 def test_only_certain_vacancies_are_changes(duck: Engine, tmp_path: Path) -> None:
     statements = [
         stated(text, f"Q{number}")
-        for number, (case, _) in enumerate(VACANCIES)
-        for text in case.split("; ")
+        for number, (vacancy_case, _) in enumerate(VACANCIES)
+        for text in vacancy_case.split("; ")
     ]
     facts, gaps = (
         duck.read(
@@ -368,13 +368,13 @@ def test_only_certain_vacancies_are_changes(duck: Engine, tmp_path: Path) -> Non
     days = duck.keep(pd.vacant_days(comparisons, ["P54"], "month"))
     certain = certain_vacancies(duck, days, line.segments, line.gaps, facts, ["P54"])
     comparisons = duck.keep(pd.drop_unsure_vacancies(comparisons, days, duck.keep(certain)))
-    for number, (case, expected) in enumerate(VACANCIES):
+    for number, (vacancy_case, expected) in enumerate(VACANCIES):
         splits = [
             row["split"]
             for row in duck.rows(pd.delta_rows(comparisons).order_by("period"))
             if row["subject"] == f"Q{number}" and row["split"] in ("new", "deleted")
         ]
-        assert " ".join(splits) == expected, case
+        assert " ".join(splits) == expected, vacancy_case
 
 
 def test_written_by_number_whatever_the_threads(tmp_path: Path) -> None:
@@ -479,7 +479,7 @@ def test_several_files_and_a_folder_are_one_table(duck: Engine, tmp_path: Path) 
         for fact_number, stated_fact in enumerate(facts)
     ]
     for facts_table in (duck.read(paths, Fact), duck.read(folder, Fact)):
-        assert sorted(row["object"] for row in duck.rows(facts_table)) == ["Q2", "Q3"]
+        assert sorted(column_of(duck.rows(facts_table), "object")) == ["Q2", "Q3"]
 
 
 def test_equal_facts_of_many_objects(duck: Engine, tmp_path: Path) -> None:
@@ -496,4 +496,4 @@ def test_equal_facts_of_many_objects(duck: Engine, tmp_path: Path) -> None:
     segments = timeline(duck, facts_table).segments
     dates = segments.select("start_first", "end_last", "statements").distinct()
     for _ in range(4):
-        assert [row["statements"] for row in duck.rows(dates)] == [["same"]] * 3
+        assert column_of(duck.rows(dates), "statements") == [["same"]] * 3

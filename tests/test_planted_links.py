@@ -20,6 +20,7 @@ from tests.annotation_workers import LAYOUT
 from tests.conftest import ROOT, run_cli
 from tests.file_server import serve_files
 from tests.release_sample import BASE, Sample, publish
+from tests.tables import names_of
 
 LINES = "root:x:0:0:secret of somebody else"
 
@@ -85,7 +86,7 @@ def test_a_planted_link_is_not_written_through(
         (output_folder / name).parent.mkdir(parents=True, exist_ok=True)
         (output_folder / name).symlink_to(link_target)
     write(output_folder)
-    assert [path.name for path in secret_file.parent.iterdir()] == ["secret"]
+    assert names_of(secret_file.parent.iterdir()) == ["secret"]
     assert secret_file.read_text("utf-8") == LINES
 
 
@@ -96,9 +97,10 @@ def test_a_fetched_file_is_not_written_through_a_link(tmp_path: Path, secret_fil
         fetch_file(address, tmp_path / "first")
         plant_and_fetch(address, tmp_path, secret_file)
     assert secret_file.read_text("utf-8") == LINES
-    written = [path for path in (tmp_path / "out").rglob("*") if not path.is_dir()]
-    assert len(written) == 2
-    assert not any(path.is_symlink() for path in written)
+    written_files = [path for path in (tmp_path / "out").rglob("*") if not path.is_dir()]
+    assert len(written_files) == 2
+    for path in written_files:
+        assert not path.is_symlink()
 
 
 def plant_and_fetch(address: str, tmp_path: Path, secret_file: Path) -> None:
@@ -120,17 +122,19 @@ def test_a_lock_is_not_made_through_a_link(tmp_path: Path, secret_file: Path) ->
 
 
 def test_templates_are_not_imported_through_a_link(tmp_path: Path, secret_file: Path) -> None:
-    table = tmp_path / "table.csv"
-    table.write_text("Wikidata ID,Relation,Template\nP39,office,<subject> is <object>.\n", "utf-8")
+    table_path = tmp_path / "table.csv"
+    table_path.write_text(
+        "Wikidata ID,Relation,Template\nP39,office,<subject> is <object>.\n", "utf-8"
+    )
     output_folder = tmp_path / "own"
     output_folder.mkdir()
     for name in ("P39.yaml", "schema.json"):
         (output_folder / name).symlink_to(secret_file.parent / "not there")
     with pytest.raises(UserError, match="is there already"):
-        import_templates(table, output_folder)
+        import_templates(table_path, output_folder)
     (output_folder / "P39.yaml").unlink()
-    import_templates(table, output_folder)
-    assert [path.name for path in secret_file.parent.iterdir()] == ["secret"]
+    import_templates(table_path, output_folder)
+    assert names_of(secret_file.parent.iterdir()) == ["secret"]
 
 
 def temporary_names() -> Iterator[tuple[Path, ast.FunctionDef]]:

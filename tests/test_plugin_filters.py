@@ -117,16 +117,16 @@ def write_recipe(folder: Path, *filters: dict[str, Any], backend: str = "echo") 
 @pytest.mark.slow
 def test_a_release(site: Path, tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, {"filter": "length"}, {"filter": "no-acronyms"})
-    command: list[Any] = [sys.executable, "-m", "factdrift", "release", recipe]
-    command += ["--limit", 6, "--yes"]
-    command += ["--build", tmp_path / "build", "--out", tmp_path / "out"]
-    run_process(*command, env={"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"})
+    release_command: list[Any] = [sys.executable, "-m", "factdrift", "release", recipe]
+    release_command += ["--limit", 6, "--yes"]
+    release_command += ["--build", tmp_path / "build", "--out", tmp_path / "out"]
+    run_process(*release_command, env={"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"})
     (release,) = (tmp_path / "out").glob("*/*")
-    data = str(release / "data/all/*.parquet")
+    data_files = str(release / "data/all/*.parquet")
     query = "SELECT question, filters, generator FROM read_parquet(?)"
-    rows = duck.query(query, [data])
-    assert len(rows) == 6
-    for question, filters, generator in rows:
+    released_rows = duck.query(query, [data_files])
+    assert len(released_rows) == 6
+    for question, filters, generator in released_rows:
         assert "did Croatia say of" in question
         assert list(filters) == ["length", "no-acronyms"] and generator == "echo:echo-1"
     card = (release / "README.md").read_text("utf-8")
@@ -168,19 +168,19 @@ def test_code_and_version_count_in_the_key(site: Path, tmp_path: Path) -> None:
         filters=builder.filters, index=None, news_facts=None, writer=None, seed=0, offline=False
     )
     assert filters.model_dump(mode="json")["filters"] == [{"filter": "no-acronyms", "longest": 2}]
-    code = FilteringStep(filters=filters).code()
-    assert "echo_kit.filters" in code.modules and code.libraries["echo-kit"] == "0.1.0"
-    assert "echo_kit.backends" not in code.modules
+    step_code = FilteringStep(filters=filters).code()
+    assert "echo_kit.filters" in step_code.modules and step_code.libraries["echo-kit"] == "0.1.0"
+    assert "echo_kit.backends" not in step_code.modules
     ours = FilteringStep(filters=filters.without(("no-acronyms",))).code()
-    assert code.digest != ours.digest and "echo-kit" not in ours.libraries
+    assert step_code.digest != ours.digest and "echo-kit" not in ours.libraries
 
 
 def test_run_model_takes_it(site: Path) -> None:
-    values = {"model": "echo-2", "characters": 500, "base_url": "https://example.org/v1"}
-    settings = model_settings("echo", values)
+    option_values = {"model": "echo-2", "characters": 500, "base_url": "https://example.org/v1"}
+    settings = model_settings("echo", option_values)
     assert (settings.backend, settings.model, settings.characters) == ("echo", "echo-2", 500)
     assert settings.only_writes and settings.kind() == "causal"
     with pytest.raises(UserError, match="--base-url: the backend `echo` has no such option"):
-        model_settings("echo", values, {"model", "base_url"})
+        model_settings("echo", option_values, {"model", "base_url"})
     with pytest.raises(UserError, match="no backend 'ecko'"):
-        model_settings("ecko", values)
+        model_settings("ecko", option_values)

@@ -39,26 +39,30 @@ def package(tmp_path: Path) -> Path:
 
 def own_tests(package: Path) -> tuple[int, str]:
     """The package's own tests, run as its author runs them."""
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    done = run_process(
-        *words, cwd=package, ok=False, env={"PYTHONPATH": f"{package}{os.pathsep}{ROOT}"}
+    command_words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    ended_process = run_process(
+        *command_words, cwd=package, ok=False, env={"PYTHONPATH": f"{package}{os.pathsep}{ROOT}"}
     )
-    return done.returncode, done.stdout + done.stderr
+    return ended_process.returncode, ended_process.stdout + ended_process.stderr
 
 
 @pytest.mark.slow
 def test_the_skeleton_passes_its_own_tests(package: Path) -> None:
-    status, printed_text = own_tests(package)
-    assert status == 0, printed_text
-    assert not [p for p in package.rglob("*") if p.is_file() and b"my_dataset" in p.read_bytes()]
+    exit_status, printed_text = own_tests(package)
+    assert exit_status == 0, printed_text
+    assert not [
+        package_file
+        for package_file in package.rglob("*")
+        if package_file.is_file() and b"my_dataset" in package_file.read_bytes()
+    ]
 
 
 @pytest.mark.slow
 def test_a_dataset_that_depends_on_the_order_of_a_hash_is_found_out(package: Path) -> None:
     path = package / "two_hop/dataset.py"
     path.write_text(path.read_text().replace('tuple(fact["answers"])', 'tuple({*"abcdefgh"})'))
-    status, printed_text = own_tests(package)
-    assert status == 1
+    exit_status, printed_text = own_tests(package)
+    assert exit_status == 1
     assert "files that differ between two builds: " in printed_text
 
 
@@ -69,10 +73,10 @@ def test_a_dataset_is_named_like_ours(package: Path, monkeypatch: pytest.MonkeyP
     recipe = read_recipe(path)
     assert type(recipe.build) is find_builder("two-hop")
     assert recipe_name(path, recipe) == "two-hop"
-    bad = package / "bad.yaml"
-    bad.write_text(path.read_text() + "  depht: 2\n")
+    bad_recipe = package / "bad.yaml"
+    bad_recipe.write_text(path.read_text() + "  depht: 2\n")
     with pytest.raises(UserError, match=r"build.depht: unknown field, the fields are builder"):
-        read_recipe(bad)
+        read_recipe(bad_recipe)
 
 
 @pytest.mark.parametrize(
@@ -145,8 +149,8 @@ KINDS_WITH_TESTS = (
 def test_a_skeleton_of_another_kind_passes_its_own_tests(tmp_path: Path, kind: str) -> None:
     run_cli("new", kind, "own-thing", "--out", tmp_path)
     package = tmp_path / "own-thing"
-    status, output = own_tests(package)
-    assert status == 0, output
+    exit_status, output = own_tests(package)
+    assert exit_status == 0, output
     leftovers = [path for path in package.rglob("*.*") if b"my_" in path.read_bytes()]
     assert not [path for path in leftovers if b"my_" + kind.encode() in path.read_bytes()]
 
@@ -169,9 +173,9 @@ def test_the_skeleton_of_a_task_is_a_layout(tmp_path: Path) -> None:
 def test_what_the_kit_finds_in_rows(
     tmp_path: Path, row: dict[str, Any] | None, complaint: str
 ) -> None:
-    rows = [] if row is None else [cloze(1, "updated", **row)]
-    kept = {"updated": {"2021Q3": rows}, "new": {"2021Q3": [cloze(2, "new")]}}
-    release = open_release(publish(tmp_path, Sample(kept)).folder)
+    cloze_rows = [] if row is None else [cloze(1, "updated", **row)]
+    kept_rows = {"updated": {"2021Q3": cloze_rows}, "new": {"2021Q3": [cloze(2, "new")]}}
+    release = open_release(publish(tmp_path, Sample(kept_rows)).folder)
     _check_rows(release.configs["new"])
     with pytest.raises(AssertionError, match=complaint):
         _check_rows(release.configs["updated"])

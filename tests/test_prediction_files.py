@@ -51,16 +51,18 @@ LOG = json.dumps(HEAD | {"samples": SAMPLE_LIST}).encode()
 
 
 def archive(pack: Callable[[dict[str, bytes]], bytes], head: str = "header.json") -> bytes:
-    files = {f"samples/{sample['id']}_epoch_1.json": json.dumps(sample).encode()
+    archive_files = {f"samples/{sample['id']}_epoch_1.json": json.dumps(sample).encode()
              for sample in SAMPLE_LIST}  # fmt: skip
-    return pack({"_journal/summaries/1.json": b"[]", **files, head: json.dumps(HEAD).encode()})
+    return pack(
+        {"_journal/summaries/1.json": b"[]", **archive_files, head: json.dumps(HEAD).encode()}
+    )
 
 
 def deflated(files: dict[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
-        for name, data in files.items():
-            zip_file.writestr(name, data)
+        for name, file_bytes in files.items():
+            zip_file.writestr(name, file_bytes)
     return buffer.getvalue()
 
 
@@ -121,9 +123,9 @@ def test_logs(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(data)
-    rows = [row for _, row in numbered_rows(path, PLACES)]
-    assert [(row.id, row.prediction or None) for row in rows] == ROWS
-    assert {(row.config, row.split) for row in rows} == {(config, split)}
+    prediction_rows = [row for _, row in numbered_rows(path, PLACES)]
+    assert [(row.id, row.prediction or None) for row in prediction_rows] == ROWS
+    assert {(row.config, row.split) for row in prediction_rows} == {(config, split)}
     assert model_of_logs(path) == ("acme/m" if "jsonl" not in name else None)
 
 
@@ -132,10 +134,10 @@ def test_a_folder_of_logs(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / SAMPLES).write_bytes(lm_eval_lines(("a", "x")))
     (folder / SAMPLES.replace("2021_", "2022_")).write_bytes(lm_eval_lines(("b", "y")))
-    results = '{"results": {}, "configs": {}, "model_name": "acme/m"}'
-    (folder / "results_2026-11-27T07-14-05.648090.json").write_text(results)
-    rows = [row for _, row in numbered_rows(tmp_path, PLACES)]
-    assert [(row.id, row.config) for row in rows] == [("a", "new"), ("b", None)]
+    results_json = '{"results": {}, "configs": {}, "model_name": "acme/m"}'
+    (folder / "results_2026-11-27T07-14-05.648090.json").write_text(results_json)
+    prediction_rows = [row for _, row in numbered_rows(tmp_path, PLACES)]
+    assert [(row.id, row.config) for row in prediction_rows] == [("a", "new"), ("b", None)]
     assert model_of_logs(tmp_path) == "acme/m"
 
 
@@ -146,6 +148,7 @@ def test_choices_of_lm_eval(tmp_path: Path) -> None:
     assert row.choice_scores == [-1.5, -2.0]
 
 
+# a megabyte more than a sample of a log may have
 BOMB = deflated({"header.json": json.dumps(HEAD).encode(), "samples/1.json": b" " * (65 << 20)})
 
 

@@ -79,12 +79,12 @@ def relations() -> dict[str, NewsWording]:
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     folder = tmp_path_factory.mktemp("facts")
-    entities = [
+    entity_rows = [
         Entity(
             f"Q{number}",
-            label,
+            entity_label,
             ALIASES.get(f"Q{number}", ()),
-            label,
+            entity_label,
             1,
             1,
             1,
@@ -93,14 +93,14 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
             None,
             None,
         )
-        for number, label in enumerate(NAMES, 1)
+        for number, entity_label in enumerate(NAMES, 1)
     ]
     for table_name, kind, table_rows in (
-        ("timelines", Segment, TERMS), ("gaps", Gap, GAPS), ("entities", Entity, entities),
+        ("timelines", Segment, TERMS), ("gaps", Gap, GAPS), ("entities", Entity, entity_rows),
     ):  # fmt: skip
-        with writing(folder / f"{table_name}.parquet", kind) as out:
+        with writing(folder / f"{table_name}.parquet", kind) as table_writer:
             for row in table_rows:
-                out.append(row)
+                table_writer.append(row)
     return folder / "timelines.parquet", folder / "gaps.parquet", folder / "entities.parquet"
 
 
@@ -208,7 +208,8 @@ def test_captions_and_headlines_are_no_evidence() -> None:
     text = "FILE PHOTO: Chelsea manager Antonio Conte.\nHe won. He laughed."
     sentences = news_sentences(written("2017-01-01", text, "Chelsea manager Antonio Conte wins"))
     assert [sentence.text for sentence in sentences][-2:] == ["He won.", "He laughed."]
-    assert all(sentence.line > 0 for sentence in sentences)
+    for sentence in sentences:
+        assert sentence.line > 0
 
 
 def test_names(tables: tuple[Path, Path, Path]) -> None:
@@ -247,10 +248,10 @@ def test_one_question_a_line_and_every_word_in_turn() -> None:
         for line_index in range(2)
         for first_word in ("Who", "When")
     ]
-    chosen, dropped = select_questions(all_questions, 1, draw_cap=4, share=1)
-    assert len(chosen) == 60 and not dropped
+    chosen_questions, dropped_rows = select_questions(all_questions, 1, draw_cap=4, share=1)
+    assert len(chosen_questions) == 60 and not dropped_rows
     assert {
-        sum(question.question.startswith(first_word) for question in chosen)
+        sum(question.question.startswith(first_word) for question in chosen_questions)
         for first_word in ("Who", "When")
     } == {30}
     assert len(select_questions(all_questions, 1, draw_cap=1, share=1)[0]) == 30
@@ -265,13 +266,13 @@ def test_a_relation_has_at_most_its_share(
         _question(number, 1, relation, f"Who {number}?")
         for number, relation in enumerate(question_relations)
     ]
-    chosen, dropped = select_questions(all_questions, 1, draw_cap=4, share=share)
+    chosen_questions, dropped_rows = select_questions(all_questions, 1, draw_cap=4, share=share)
     assert (
-        Counter(question.grounding and question.grounding.relation for question in chosen)
+        Counter(question.grounding and question.grounding.relation for question in chosen_questions)
         == counts | chosen_counts
     )
-    assert len(dropped) == len(all_questions) - len(chosen)
-    assert {drop_row.reason for drop_row in dropped} <= {"relation_share"}
+    assert len(dropped_rows) == len(all_questions) - len(chosen_questions)
+    assert {drop_row.reason for drop_row in dropped_rows} <= {"relation_share"}
 
 
 def test_a_pair_is_asked_once_a_year() -> None:
@@ -280,8 +281,10 @@ def test_a_pair_is_asked_once_a_year() -> None:
         assert question.grounding is not None
         return replace(question, grounding=replace(question.grounding, object="Q5"))
 
-    chosen, dropped = select_questions([same(1, 2020), same(2, 2020), same(3, 2021)], 1, 4, 1)
-    assert len(chosen) == 2 and [row.reason for row in dropped] == ["same_pair"]
+    chosen_questions, dropped_rows = select_questions(
+        [same(1, 2020), same(2, 2020), same(3, 2021)], 1, 4, 1
+    )
+    assert len(chosen_questions) == 2 and [row.reason for row in dropped_rows] == ["same_pair"]
 
 
 @pytest.mark.parametrize(

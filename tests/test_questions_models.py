@@ -53,14 +53,18 @@ def backend(model: Path, **more: object) -> TransformersBackend:
 
 def raw(model_backend: TransformersBackend) -> list[str | None]:
     """Whatever a random model writes is no question; its text is in the detail."""
-    return [result.text or result.detail for result in model_backend.generate(requests())]
+    return [
+        model_result.text or model_result.detail
+        for model_result in model_backend.generate(requests())
+    ]
 
 
 def test_it_runs_and_repeats_itself(model: Path) -> None:
     single_backend = backend(model, batch=1)
-    results = single_backend.generate(requests())
-    assert len(results) == len(requests())
-    assert all(result.reason in ("empty", "no_question") for result in results)
+    model_results = single_backend.generate(requests())
+    assert len(model_results) == len(requests())
+    for model_result in model_results:
+        assert model_result.reason in ("empty", "no_question")
     assert raw(single_backend) == raw(backend(model, batch=8)), "float32 leaves no doubt here"
     (answer,) = single_backend.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
     assert answer.text is None or len(answer.text.split()) <= 8
@@ -84,7 +88,8 @@ def test_sampling_depends_on_the_seed_and_the_request_alone(model: Path) -> None
     warm_backend = backend(model, temperature=1.0)
     assert raw(warm_backend) == raw(backend(model, temperature=1.0))
     assert [
-        result.text or result.detail for result in warm_backend.generate(requests()[1:])
+        model_result.text or model_result.detail
+        for model_result in warm_backend.generate(requests()[1:])
     ] == raw(warm_backend)[1:]
     other_seed = TransformersBackend(warm_backend.settings, 6)
     assert raw(other_seed) != raw(warm_backend) and other_seed.identity != warm_backend.identity
@@ -92,9 +97,11 @@ def test_sampling_depends_on_the_seed_and_the_request_alone(model: Path) -> None
 
 def test_results_are_kept(model: Path, tmp_path: Path) -> None:
     first_model = CachedModel(backend(model), tmp_path)
-    results = first_model.generate(requests())
+    model_results = first_model.generate(requests())
     offline_model = CachedModel(backend(Path(str(model))), tmp_path, offline=True)
-    assert offline_model.generate(requests()) == results and offline_model.hits == len(requests())
+    assert offline_model.generate(requests()) == model_results and offline_model.hits == len(
+        requests()
+    )
     with pytest.raises(UserError, match="not in the cache"):
         offline_model.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
 
@@ -151,13 +158,14 @@ def test_prompt() -> None:
     assert "Article (Monday, 6 January 2020): " in prompt_text and "<" not in prompt_text
 
 
+# a question has at most 300 characters
 TOO_LONG = ("x" * 400 + "?", None, "too_long")
 
 
 @pytest.mark.parametrize(("written", "text", "reason"), [*CASES["written"], TOO_LONG])
 def test_what_a_model_wrote_as_a_result(written: str, text: str | None, reason: str | None) -> None:
-    result = replies.parse_reply(written, p.load_prompts(None), question=True)
-    assert (result.text, result.reason) == (text, reason)
+    parsed_result = replies.parse_reply(written, p.load_prompts(None), question=True)
+    assert (parsed_result.text, parsed_result.reason) == (text, reason)
 
 
 @pytest.mark.parametrize(("written", "text"), CASES["answers"])

@@ -58,8 +58,8 @@ def test_what_failed_in_a_batch_is_asked_again(
         json.dumps({"custom_id": call_id} | batch_answer) + "\n"
     )
     second_model = settings.open(1)
-    (result,) = second_model.complete(["T"])
-    assert result.reason == (WAITING if asked_again else "server_refused")
+    (second_result,) = second_model.complete(["T"])
+    assert second_result.reason == (WAITING if asked_again else "server_refused")
     (tmp_path / "more.jsonl").write_text(
         json.dumps({"custom_id": call_id, "response": {"status_code": 200, "body": CHAT}}) + "\n"
     )
@@ -75,7 +75,7 @@ def test_one_round_of_a_batch_asks_for_all_it_may_need(tmp_path: Path) -> None:
     news_article = article(*(sentence_form.format(number) for number in range(20, 40)))
     draw = Draw("d", news_article.id, "eval", "past", news_article.day, date(2021, 1, 1), "2021Q1")
     batch_model = BatchChat(model="m", folder=tmp_path).open(1)
-    outcomes = generate_questions(
+    question_outcomes = generate_questions(
         [news_article],
         {news_article.id: [draw]},
         GenerateSettings(kept=2),
@@ -83,5 +83,5 @@ def test_one_round_of_a_batch_asks_for_all_it_may_need(tmp_path: Path) -> None:
         finder=FINDER,
         backend=batch_model,
     )
-    assert list(outcomes) == []
+    assert list(question_outcomes) == []
     assert len((tmp_path / "requests-001.jsonl").read_text("utf-8").splitlines()) == 4

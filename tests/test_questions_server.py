@@ -38,27 +38,27 @@ def logged(fault: str) -> list[Any]:
 
 def answer(request: BaseHTTPRequestHandler, body: Any) -> Reply:
     """The first part of the path says what is wrong with the server."""
-    fault = request.path.split("/")[1]
+    path_fault = request.path.split("/")[1]
     prompt, key = body["messages"][0]["content"], str(request.headers.get("Authorization"))
-    if fault == "noschema" and "response_format" in body:
+    if path_fault == "noschema" and "response_format" in body:
         return refused(400, "response_format is not supported")
-    if fault == "picky" and ("max_tokens" in body or "temperature" in body):
+    if path_fault == "picky" and ("max_tokens" in body or "temperature" in body):
         return refused(400, "Unsupported parameter: use max_completion_tokens")
-    first_time = not any(row[2]["messages"][0]["content"] == prompt for row in logged(fault))
-    LOG.append((fault, key, body, time.time()))
-    if fault == "slow" and first_time:
+    first_time = not any(row[2]["messages"][0]["content"] == prompt for row in logged(path_fault))
+    LOG.append((path_fault, key, body, time.time()))
+    if path_fault == "slow" and first_time:
         request.connection.recv(1)  # until the caller has had enough of it
-    if fault in ("slow", "drop") and first_time:
+    if path_fault in ("slow", "drop") and first_time:
         return None
-    if fault == "refuses-key":
+    if path_fault == "refuses-key":
         bare_key = key.split()[-1]
         return refused(401, f"Incorrect API key '{bare_key}', or key={bare_key}, see our site")
-    if fault == "strict" and "May 2011" in prompt[-40:]:
+    if path_fault == "strict" and "May 2011" in prompt[-40:]:
         return refused(400, "content filter")
-    if fault == "dies" and len(logged(fault)) > 10:
+    if path_fault == "dies" and len(logged(path_fault)) > 10:
         return 503, "no"
-    if fault == "htmlonce" and first_time:
-        fault = "html"
+    if path_fault == "htmlonce" and first_time:
+        path_fault = "html"
     passing_faults: dict[str, Reply] = {
         "busy": (429, "{}", {"Retry-After": "1"}),
         "broken": (500, "oops"),
@@ -71,9 +71,9 @@ def answer(request: BaseHTTPRequestHandler, body: Any) -> Reply:
         "down": (503, "no"),
     }
     return (
-        (passing_faults if first_time else {}).get(fault)
-        or lasting_faults.get(fault)
-        or (200, says(fault, prompt))
+        (passing_faults if first_time else {}).get(path_fault)
+        or lasting_faults.get(path_fault)
+        or (200, says(path_fault, prompt))
     )
 
 
@@ -122,8 +122,9 @@ def allowed(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     "fault", ["busy", "broken", "drop", "htmlonce", pytest.param("slow", marks=pytest.mark.slow)]
 )
 def test_a_fault_that_passes_is_tried_again(server: str, fault: str) -> None:
-    results = backend(server, fault).generate(REQUESTS[:4])
-    assert all(result.text and result.text.startswith("Who is asked") for result in results)
+    model_results = backend(server, fault).generate(REQUESTS[:4])
+    for model_result in model_results:
+        assert model_result.text and model_result.text.startswith("Who is asked")
     fault_log = logged(fault)
     assert len(fault_log) == 8 and {row[1] for row in fault_log} == {f"Bearer {KEY}"}
     if fault == "busy":
@@ -142,8 +143,10 @@ def test_a_fault_that_passes_is_tried_again(server: str, fault: str) -> None:
     ],
 )
 def test_nonsense_is_a_counted_drop(server: str, fault: str, reason: str) -> None:
-    results = backend(server, fault, retries=1, longest_wait=0.1).generate(REQUESTS[:3])
-    assert [(result.text, result.reason) for result in results] == [(None, reason)] * 3
+    model_results = backend(server, fault, retries=1, longest_wait=0.1).generate(REQUESTS[:3])
+    assert [(model_result.text, model_result.reason) for model_result in model_results] == [
+        (None, reason)
+    ] * 3
 
 
 @pytest.mark.parametrize(
@@ -151,26 +154,30 @@ def test_nonsense_is_a_counted_drop(server: str, fault: str, reason: str) -> Non
     ["good", "chatty", "reasoning", "half", "lies", "renames", "plain", "parts", "noschema"],
 )
 def test_whatever_its_manner_the_question_is_found(server: str, fault: str) -> None:
-    results = backend(server, fault).generate(REQUESTS[:7])
-    assert len(results) == 7
-    assert all(
-        result.text and "Who is asked" in result.text and result.text.endswith("?")
-        for result in results
-    )
-    assert not any("think" in str(result.text) or "{" in str(result.text) for result in results)
-    call_bodies = [body for _, _, body, _ in logged(fault)]
+    model_results = backend(server, fault).generate(REQUESTS[:7])
+    assert len(model_results) == 7
+    for model_result in model_results:
+        assert (
+            model_result.text
+            and "Who is asked" in model_result.text
+            and model_result.text.endswith("?")
+        )
+        assert "think" not in model_result.text and "{" not in model_result.text
+    call_bodies = [call_body for _, _, call_body, _ in logged(fault)]
     if fault == "noschema":
-        assert all("response_format" not in call for call in call_bodies)
+        for call in call_bodies:
+            assert "response_format" not in call
     elif fault == "good":
-        assert all(call["response_format"]["type"] == "json_schema" for call in call_bodies)
+        for call in call_bodies:
+            assert call["response_format"]["type"] == "json_schema"
 
 
 def test_other_fields_of_a_call(server: str) -> None:
     with pytest.raises(UserError, match=r"no answer is of use \(server_refused.*Unsupported"):
         backend(server, "picky").generate(REQUESTS[:1])
     request_fields = {"max_completion_tokens": 500, "temperature": None, "reasoning_effort": "low"}
-    (result,) = backend(server, "picky", request=request_fields).generate(REQUESTS[:1])
-    assert result.text
+    (model_result,) = backend(server, "picky", request=request_fields).generate(REQUESTS[:1])
+    assert model_result.text
     sent_body = logged("picky")[-1][2]
     assert sent_body["reasoning_effort"] == "low" and "max_tokens" not in sent_body
 
@@ -189,10 +196,12 @@ def test_the_first_answers_end_a_run_that_is_of_no_use(
 
 
 def test_a_prompt_that_is_refused_alone_is_a_counted_drop(server: str) -> None:
-    results = backend(server, "strict", concurrency=1).generate(REQUESTS[:12])
-    refused = [result for result in results if result.reason == "server_refused"]
-    assert 1 <= len(refused) < 6
-    assert {result.detail for result in refused} == {"HTTP 400: content filter"}
+    model_results = backend(server, "strict", concurrency=1).generate(REQUESTS[:12])
+    refused_results = [
+        model_result for model_result in model_results if model_result.reason == "server_refused"
+    ]
+    assert 1 <= len(refused_results) < 6
+    assert {model_result.detail for model_result in refused_results} == {"HTTP 400: content filter"}
 
 
 def test_a_server_that_stays_down_ends_the_run(server: str) -> None:
@@ -210,10 +219,14 @@ def test_a_refused_key_is_not_repeated(
     with pytest.raises(UserError, match="HTTP 401: Incorrect API key '…', or key=…,") as error:
         backend(server, "refuses-key", key_variable="OTHER_KEY").generate(REQUESTS[:2])
     assert key not in str(error.value)
-    (result,) = backend(server, "echo", retries=0, key_variable="OTHER_KEY").generate(REQUESTS[:1])
-    assert result.reason == "not_json" and result.detail == "sent: Bearer …"
-    (result,) = backend(server, "tell", retries=0, key_variable="OTHER_KEY").generate(REQUESTS[:1])
-    assert result.reason == "no_choice" and result.detail == "{'sent': 'Bearer …'}"
+    (model_result,) = backend(server, "echo", retries=0, key_variable="OTHER_KEY").generate(
+        REQUESTS[:1]
+    )
+    assert model_result.reason == "not_json" and model_result.detail == "sent: Bearer …"
+    (model_result,) = backend(server, "tell", retries=0, key_variable="OTHER_KEY").generate(
+        REQUESTS[:1]
+    )
+    assert model_result.reason == "no_choice" and model_result.detail == "{'sent': 'Bearer …'}"
     with pytest.raises(ValueError, match="without user"):
         OpenAI(base_url="http://me:pw@host/v1", model="m")
 
@@ -231,15 +244,17 @@ def test_the_cache_goes_on_where_a_run_died(server: str, tmp_path: Path) -> None
         broken_model.generate(REQUESTS)
     kept_rows = kept_in(broken_model.path)
     assert 5 <= len(kept_rows) < len(REQUESTS)
-    assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.iterdir())
+    for path in tmp_path.iterdir():
+        assert KEY.encode() not in path.read_bytes()
     working_backend = backend(server, "dies")
     whole_model = CachedModel(working_backend, tmp_path)
     whole_model.model = backend(server, "ok")
-    results = whole_model.generate(REQUESTS)
-    assert all(result.text for result in results)
+    model_results = whole_model.generate(REQUESTS)
+    for model_result in model_results:
+        assert model_result.text
     assert whole_model.prompt_counts["writing"] - whole_model.misses == len(kept_rows)
     offline_model = CachedModel(working_backend, tmp_path, offline=True)
-    assert offline_model.generate([*REQUESTS, REQUESTS[0]]) == [*results, results[0]]
+    assert offline_model.generate([*REQUESTS, REQUESTS[0]]) == [*model_results, model_results[0]]
     assert offline_model.misses == 0
     with pytest.raises(UserError, match="1 of 1 results"):
         offline_model.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])

@@ -44,10 +44,12 @@ FACADE = {"p/__init__.py": '"""Rows."""\nfrom PKG.b import g\nfrom PKG.c import 
 @pytest.mark.parametrize(("source", "modules"), read_table("reached_modules"))
 def test_modules(source: str, modules: str, write: Write) -> None:
     package = write({"a.py": source, **B, **FACADE})
-    found = {name.removeprefix(f"{package}.") for name in reach(f"{package}.a").modules}
-    found = {"__init__" if name == package else name for name in found}
+    found_modules = {name.removeprefix(f"{package}.") for name in reach(f"{package}.a").modules}
+    found_modules = {"__init__" if name == package else name for name in found_modules}
     assert set(modules.split()) == {
-        name for name in found if not name.startswith("factdrift.") or name in modules.split()
+        name
+        for name in found_modules
+        if not name.startswith("factdrift.") or name in modules.split()
     }
 
 
@@ -64,9 +66,9 @@ class C:
 @pytest.mark.parametrize(("old", "new", "counts"), read_table("source_edits"))
 def test_what_of_a_source_counts(old: str, new: str, counts: str) -> None:
     """Texts of errors count, for some become rows of `dropped.parquet`."""
-    after = BEFORE.replace(old, new)
-    assert after != BEFORE
-    assert (parse("a", after).normalised_source != parse("a", BEFORE).normalised_source) is (
+    source_after = BEFORE.replace(old, new)
+    assert source_after != BEFORE
+    assert (parse("a", source_after).normalised_source != parse("a", BEFORE).normalised_source) is (
         counts == "yes"
     )
 
@@ -87,15 +89,15 @@ def test_data_files(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         "from factdrift.builders.core.files import resource as r\n"
         "def f():\n    r('words.txt')\n    files.resource('lists', 'deep')\n"
     )
-    texts = {"words.txt": "one", "lists/deep/a.txt": "two", "lists/deep/b/c.txt": "three"}
-    for name in (*texts, "lists/deep/code.py", "lists/deep/.hidden", "lists/other.txt"):
+    file_texts = {"words.txt": "one", "lists/deep/a.txt": "two", "lists/deep/b/c.txt": "three"}
+    for name in (*file_texts, "lists/deep/code.py", "lists/deep/.hidden", "lists/other.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(texts.get(name, ""), "utf-8")
+        (tmp_path / name).write_text(file_texts.get(name, ""), "utf-8")
     package = write({"a.py": text})
-    before = reach(f"{package}.a")
-    assert list(before.data) == sorted(texts)
-    digests = {before.digest}
-    for name in (*texts, "lists/deep/new.txt"):
+    reach_before = reach(f"{package}.a")
+    assert list(reach_before.data) == sorted(file_texts)
+    digests = {reach_before.digest}
+    for name in (*file_texts, "lists/deep/new.txt"):
         (tmp_path / name).write_text("changed", "utf-8")
         reach.cache_clear()
         digests.add(reach(f"{package}.a").digest)
@@ -130,12 +132,12 @@ STEPS = {
 
 @pytest.mark.parametrize("module", STEPS)
 def test_the_projects_own_steps(module: str) -> None:
-    inside, outside, used, unused = STEPS[module]
-    found = reach(module)
-    assert f"factdrift.builders.{inside}" in found.modules
-    assert f"factdrift.builders.{outside}" not in found.modules
-    assert used in found.libraries and unused not in found.libraries
-    assert not any(map(is_outside_keys, found.modules))
+    inner_modules, outside, used, unused = STEPS[module]
+    found_reach = reach(module)
+    assert f"factdrift.builders.{inner_modules}" in found_reach.modules
+    assert f"factdrift.builders.{outside}" not in found_reach.modules
+    assert used in found_reach.libraries and unused not in found_reach.libraries
+    assert not any(map(is_outside_keys, found_reach.modules))
 
 
 def test_extras_count_where_a_field_names_them() -> None:
@@ -155,15 +157,17 @@ for module in {modules}:
 @pytest.mark.slow
 def test_an_upgraded_library_remakes_what_uses_it(tmp_path: Path) -> None:
     """Each library in turn, in a copy of the environment's metadata."""
-    before = {module: reach(module).digest for module in STEPS}
+    digests_before = {module: reach(module).digest for module in STEPS}
     for name in ("duckdb", "spacy", "tantivy", "matplotlib"):
         info = tmp_path / name / f"{name}-99.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 99\n")
-        code = KEYS.format(modules=list(STEPS))
-        done = run_process(sys.executable, "-c", code, env={"PYTHONPATH": str(info.parent)})
-        after = dict(line.split() for line in done.stdout.splitlines())
-        remade = {module for module in STEPS if after[module] != before[module]}
+        program_text = KEYS.format(modules=list(STEPS))
+        ended_process = run_process(
+            sys.executable, "-c", program_text, env={"PYTHONPATH": str(info.parent)}
+        )
+        digests_after = dict(line.split() for line in ended_process.stdout.splitlines())
+        remade = {module for module in STEPS if digests_after[module] != digests_before[module]}
         assert remade == {module for module in STEPS if name in reach(module).libraries}
         assert bool(remade) == (name != "matplotlib")
 
@@ -172,14 +176,14 @@ def test_every_function_that_finds_data_files_is_declared() -> None:
     """Outside of keys no literal is looked for, so a wrapper of `resource` has to say it is one."""
     undeclared: list[str] = []
     for path in (ROOT / "builders").rglob("*.py"):
-        source = path.read_text("utf-8")
-        if "__outside_step_keys__" not in source or path.stem in ("files", "reach"):
+        module_source = path.read_text("utf-8")
+        if "__outside_step_keys__" not in module_source or path.stem in ("files", "reach"):
             continue
-        for function in ast.walk(ast.parse(source)):
+        for function in ast.walk(ast.parse(module_source)):
             if not isinstance(function, ast.FunctionDef):
                 continue
             calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
             finds = any(getattr(call.func, "id", "") == "resource" for call in calls)
-            if finds and f'"{function.name}": "' not in source:
+            if finds and f'"{function.name}": "' not in module_source:
                 undeclared.append(f"{path.name}: {function.name}")
     assert not undeclared

@@ -79,17 +79,17 @@ class Measured:
 
     def add(self, path: Path) -> None:
         """Count one module."""
-        source = path.read_text("utf-8")
-        tree = ast.parse(source)
+        module_source = path.read_text("utf-8")
+        tree = ast.parse(module_source)
         self.bindings.update(bound_names(tree))
         for node in ast.walk(tree):
             comprehension = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
             self.comprehensions += isinstance(node, comprehension)
-        tokens = [*tokenize.generate_tokens(io.StringIO(source).readline)]
+        tokens = [*tokenize.generate_tokens(io.StringIO(module_source).readline)]
         self.comments += sum(is_explanation(token) for token in tokens)
         self.lines_of_code += len(code_lines(tokens))
         module = path.relative_to(ROOT).as_posix()
-        for function in functions_of(source):
+        for function in functions_of(module_source):
             if function.complexity > COMPLEXITY_LIMIT:
                 self.complex_functions[f"{module}:{function.name}"] = function.complexity
 
@@ -97,14 +97,22 @@ class Measured:
     def budget(self) -> Budget:
         """The figures, as a budget that is just met."""
         names = self.bindings.total()
-        vague = sum(count for name, count in self.bindings.items() if is_vague(name))
-        own_words = {name: n for name, n in self.bindings.items() if name not in COMMON_NAMES}
-        words = sum(len(words_of(name)) * count for name, count in self.bindings.items())
+        vague = sum(
+            binding_count for name, binding_count in self.bindings.items() if is_vague(name)
+        )
+        own_words = {
+            name: name_count
+            for name, name_count in self.bindings.items()
+            if name not in COMMON_NAMES
+        }
+        word_count = sum(
+            len(words_of(name)) * binding_count for name, binding_count in self.bindings.items()
+        )
         thousand = self.lines_of_code / 1000
         return Budget(
             vague / names,
             max(own_words.values()) / names,
-            words / names,
+            word_count / names,
             self.comments / thousand,
             self.comprehensions / thousand,
             len(self.complex_functions.keys() - COMPLEX_FUNCTIONS.keys()),
@@ -167,11 +175,11 @@ def functions_of(source: str) -> Iterator[Function]:
 @cache
 def measured(tree: str) -> Measured:
     """The counts of one of `TREES`."""
-    result = Measured()
+    tree_counts = Measured()
     for folder in TREES[tree]:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            result.add(path)
-    return result
+            tree_counts.add(path)
+    return tree_counts
 
 
 @pytest.mark.slow
@@ -180,7 +188,9 @@ def test_a_tree_keeps_its_budget(tree: str) -> None:
     counts = measured(tree)
     budget, figures = BUDGETS[tree], counts.budget
     common = ", ".join(
-        f"{name} {count}" for name, count in counts.bindings.most_common(40) if is_vague(name)
+        f"{name} {binding_count}"
+        for name, binding_count in counts.bindings.most_common(40)
+        if is_vague(name)
     )
     assert figures.vague_share <= budget.vague_share, f"vague names: {common}"
     assert figures.commonest_share <= budget.commonest_share, counts.bindings.most_common(20)

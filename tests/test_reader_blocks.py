@@ -52,12 +52,13 @@ def test_every_line_once(
 )
 def test_a_line_that_is_too_long(long: bytes, size: int, text: bytes, tmp_path: Path) -> None:
     path = tmp_path / "dump"
-    whole = text.replace(b"%s", long)
-    path.write_bytes(whole)
-    expected = [
-        len(line) if len(line) > 300 else line for line in whole.removesuffix(b"\n").split(b"\n")
+    whole_text = text.replace(b"%s", long)
+    path.write_bytes(whole_text)
+    expected_lines = [
+        len(line) if len(line) > 300 else line
+        for line in whole_text.removesuffix(b"\n").split(b"\n")
     ]
-    assert cut(path, size, 300)[0] == expected
+    assert cut(path, size, 300)[0] == expected_lines
 
 
 def test_a_line_longer_than_a_block_is_read(tmp_path: Path) -> None:
@@ -79,6 +80,6 @@ def test_a_line_longer_than_a_block_is_read(tmp_path: Path) -> None:
 def test_the_ends_of_the_array(text: bytes, opened: bool, closed: bool, tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_bytes(text)
-    for size in (4, 1000):
-        cutter = cut(path, size, 2000)[1]
+    for block_size in (4, 1000):
+        cutter = cut(path, block_size, 2000)[1]
         assert (cutter.opened, cutter.closed) == (opened, closed)

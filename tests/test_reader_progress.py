@@ -43,14 +43,16 @@ def test_a_line(
 
 
 def test_a_terminal_gets_a_bar() -> None:
-    code = (
+    program_text = (
         "import time; from factdrift.builders.core.progress import progress\n"
         "with progress(100, 'B', 'reading') as bar:\n"
         "    for _ in range(15): time.sleep(0.1); bar.advance(5)\n"
     )
     ours, theirs = os.openpty()
     termios.tcsetwinsize(theirs, (24, 80))  # a new one has no columns, so no room for a bar
-    lines_read = subprocess.run([sys.executable, "-c", code], stderr=theirs, stdout=subprocess.PIPE)
+    lines_read = subprocess.run(
+        [sys.executable, "-c", program_text], stderr=theirs, stdout=subprocess.PIPE
+    )
     assert select.select([ours], [], [], 5)[0]
     terminal_text = os.read(ours, 10_000).decode()
     os.close(theirs)

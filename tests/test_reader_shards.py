@@ -8,7 +8,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.wikidata.shards import find_shards, snapshot_day
-from tests.tables import table_cases
+from tests.tables import names_of, table_cases
 
 
 def test_find_shards(tmp_path: Path) -> None:
@@ -16,19 +16,19 @@ def test_find_shards(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"x")
     (tmp_path / "empty").mkdir()
     names = ["a.json", "b.json.gz", "c.jsonl.bz2", "d.ndjson.zst"]
-    assert [shard_path.name for shard_path in find_shards(tmp_path)] == names
-    assert [shard_path.name for shard_path in find_shards(str(tmp_path / "*.json*"))] == names[:3]
-    assert [shard_path.name for shard_path in find_shards([tmp_path / "b.json.gz", tmp_path])] == [
+    assert names_of(find_shards(tmp_path)) == names
+    assert names_of(find_shards(str(tmp_path / "*.json*"))) == names[:3]
+    assert names_of(find_shards([tmp_path / "b.json.gz", tmp_path])) == [
         "b.json.gz",
-        *(n for n in names if n != "b.json.gz"),
+        *(shard_name for shard_name in names if shard_name != "b.json.gz"),
     ]
     assert find_shards(tmp_path / "notes.txt") == [tmp_path / "notes.txt"]
     odd = tmp_path / "a[1]*.json"
     odd.write_bytes(b"x")
     assert find_shards(odd) == [odd]
-    for wrong in ("none.json", "*.parquet", "empty"):
+    for wrong_name in ("none.json", "*.parquet", "empty"):
         with pytest.raises(UserError):
-            find_shards(tmp_path / wrong)
+            find_shards(tmp_path / wrong_name)
     with pytest.raises(UserError):
         find_shards([])
 

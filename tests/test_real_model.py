@@ -65,10 +65,12 @@ def predictions_folder(
 
 
 def overall(predictions_folder: Path, view_name: str) -> dict[str, float]:
-    table = json.loads((predictions_folder / view_name / "scores.json").read_text("utf-8"))["table"]
+    score_table = json.loads((predictions_folder / view_name / "scores.json").read_text("utf-8"))[
+        "table"
+    ]
     return {
         mean["metric"]: mean["mean"]
-        for mean in table
+        for mean in score_table
         if (mean["split"], mean["stratum"]) == (None, "all")
     }
 
@@ -120,11 +122,11 @@ def test_streamingqa_lm_comes_to_an_honest_end(weights: Path, tmp_path: Path) ->
     release = tmp_path / "out/streamingqa-lm/1.0.0"
     assert verify_release(release) == []
     manifest = load_manifest(release)
-    rows = sum(
+    row_count = sum(
         split.rows
         for any_config in manifest.configs
         if any_config.name == "all"
         for split in any_config.splits
     )
-    assert rows < sum(drop.rows for drop in manifest.drops)
+    assert row_count < sum(drop_entry.rows for drop_entry in manifest.drops)
     assert run_cli(*command_words).stderr.count(" calls, ") <= 1  # what it said is kept

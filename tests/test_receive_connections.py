@@ -210,7 +210,7 @@ def test_many_connections_keep_nobody_out(server: Server, hit_batch: HitBatch) -
 
 def test_bodies_that_never_end_are_held_up_to_a_limit(server: Server) -> None:
     """Forty bodies of 4 MB that lack their last byte: 160 MB, of which 64 are taken."""
-    before = peak_megabytes(server)
+    memory_before = peak_megabytes(server)
     with ExitStack() as stack:
         client_sockets = []
         for _ in range(40):
@@ -226,7 +226,7 @@ def test_bodies_that_never_end_are_held_up_to_a_limit(server: Server) -> None:
                 refused_count += b"503" in client_socket.recv(100)
         assert refused_count >= 20
         assert call(server.address, "health")[0] == 200
-    assert peak_megabytes(server) - before < 150
+    assert peak_megabytes(server) - memory_before < 150
 
 
 def peak_megabytes(server: Server) -> int:

@@ -67,40 +67,49 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def recipe(inputs: dict[str, dict[str, Any]]) -> Recipe:
     about = {"title": "t", "summary": "s", "licence": "CC0-1.0", "version": "auto"}
-    named = {name: {"licence": "CC0-1.0", **one} for name, one in inputs.items()}
+    named_inputs = {
+        name: {"licence": "CC0-1.0", **input_settings} for name, input_settings in inputs.items()
+    }
     build = WMTQuestionDates(builder="wmt-question-dates")
-    return Recipe.model_validate({"dataset": "x", **about, "inputs": named, "build": build})
+    return Recipe.model_validate({"dataset": "x", **about, "inputs": named_inputs, "build": build})
 
 
 def spelled(names: list[str]) -> list[str]:
     """The names of a case with those in capitals spelled out."""
-    return [one for name in names for one in TABLE["names"].get(name, [name])]
+    return [spelled_path for name in names for spelled_path in TABLE["names"].get(name, [name])]
 
 
 @pytest.mark.parametrize("case", TABLE["cases"].values(), ids=TABLE["cases"])
 def test_files_and_days(case: dict[str, Any], folder: Path) -> None:
     inputs = TABLE["recipes"].get(str(case["recipe"])) or case["recipe"]
-    for one in inputs.values():
-        if "sha256" in one:
-            one["sha256"] = one["sha256"].replace("SUM", SHA)
-    given = {name: spelled(paths) for name, paths in case.get("given", {}).items()}
+    for input_settings in inputs.values():
+        if "sha256" in input_settings:
+            input_settings["sha256"] = input_settings["sha256"].replace("SUM", SHA)
+    given_paths = {name: spelled(paths) for name, paths in case.get("given", {}).items()}
     store = Workspace(folder / "build", lambda _: None)
     with ExitStack() as stack:
         if "refused" in case:
             text = re.escape(case["refused"].replace("SUM", SHA))
             stack.enter_context(pytest.raises(UserError, match=text))
-        found = find_inputs(recipe(inputs), Path("x.yaml"), given, case.get("day"), store)
+        found_inputs = find_inputs(
+            recipe(inputs), Path("x.yaml"), given_paths, case.get("day"), store
+        )
         assert {
-            n: [s.snapshot.isoformat(), *(f.as_posix() for f in s.files)] for n, s in found.items()
-        } == {name: spelled(listed) for name, listed in case["found"].items()}
-        assert all(source.sha256 == (SHA,) * len(source.files) for source in found.values())
+            input_name: [
+                input_source.snapshot.isoformat(),
+                *(input_file.as_posix() for input_file in input_source.files),
+            ]
+            for input_name, input_source in found_inputs.items()
+        } == {name: spelled(listed_paths) for name, listed_paths in case["found"].items()}
+        for source in found_inputs.values():
+            assert source.sha256 == (SHA,) * len(source.files)
 
 
 def test_several_lists_to_keep_are_refused(folder: Path) -> None:
     store = Workspace(folder / "build", lambda _: None)
-    given = {"news": ["news"], "keep": ["ids*.txt.gz"]}
-    found = find_inputs(recipe(PAPER), Path("x.yaml"), given, None, store)
-    run = Run(folder, found, folder, store, 0)
+    given_paths = {"news": ["news"], "keep": ["ids*.txt.gz"]}
+    found_inputs = find_inputs(recipe(PAPER), Path("x.yaml"), given_paths, None, store)
+    run = Run(folder, found_inputs, folder, store, 0)
     with pytest.raises(UserError, match="one list of articles to keep"):
         article_step(run)
 
@@ -109,14 +118,16 @@ def test_several_lists_to_keep_are_refused(folder: Path) -> None:
 def test_the_command_that_makes_it_again(
     name: str, about: Any, paths: list[str], day: str | None, expected: str, folder: Path
 ) -> None:
-    given = {name: [str(folder / path) for path in paths]} if paths else {}
-    made, path = recipe({name: about}), folder / "x.yaml"
+    given_paths = {name: [str(folder / path) for path in paths]} if paths else {}
+    made_recipe, path = recipe({name: about}), folder / "x.yaml"
     store = Workspace(folder / "build", lambda _: None)
-    options = ReleaseOptions(
-        given=given, snapshot=day, build=store.root, templates=folder, say=store.say
+    release_options = ReleaseOptions(
+        given=given_paths, snapshot=day, build=store.root, templates=folder, say=store.say
     )
     expected += f" --snapshot-date {day}" if day else ""
-    assert rebuild_command(path, made, options) == f"factdrift release x.yaml{expected}"
+    assert (
+        rebuild_command(path, made_recipe, release_options) == f"factdrift release x.yaml{expected}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,16 +157,16 @@ def test_a_recipe_is_named_by_path_or_by_name(
 
 
 def test_a_bundled_recipe_names_what_comes_with_the_project() -> None:
-    found = recipe_path(FOLDER / "timeqa.yaml", "../../samples/news")
-    assert found == resource("samples/news")
-    assert found.is_dir()
+    found_path = recipe_path(FOLDER / "timeqa.yaml", "../../samples/news")
+    assert found_path == resource("samples/news")
+    assert found_path.is_dir()
     assert recipe_path(Path("my/recipe.yaml"), "../news") == Path("my/../news")
 
 
 def test_each_input_is_a_row_of_one_table() -> None:
-    for path, made in recipes().items():
-        named = {name: about.kind for name, about in made.inputs.items()}
-        assert {name: INPUTS[name].kind for name in named} == named, path
+    for path, bundled_recipe in recipes().items():
+        kinds_by_name = {name: about.kind for name, about in bundled_recipe.inputs.items()}
+        assert {name: INPUTS[name].kind for name in kinds_by_name} == kinds_by_name, path
     assert {row.kind for row in INPUTS.values()} == set(FINDERS)
 
 
@@ -164,26 +175,26 @@ def test_what_of_a_folder_elsewhere_is_taken() -> None:
     taken = {
         kind: "".join("-x"[mine(name)] for name in names) for kind, (_, mine) in FINDERS.items()
     }
-    asked = {"wikidata": "xxxx--", "news": "-x-xx-", "pages": "-xxxx-", "file": "---x--"}
-    assert taken == {**asked, "gold": "----x-"}
+    taken_files = {"wikidata": "xxxx--", "news": "-x-xx-", "pages": "-xxxx-", "file": "---x--"}
+    assert taken == {**taken_files, "gold": "----x-"}
 
 
 @pytest.mark.parametrize(("options", "expected"), OPTIONS["given"])
 def test_inputs_as_options(options: str, expected: dict[str, list[str]] | str) -> None:
-    seen: list[Any] = []
+    seen_values: list[Any] = []
 
     def command(first: str, *, given: Mapping[str, list[str]], last: int = 3) -> None:
         """What it does."""
-        seen.append((first, given, last))
+        seen_values.append((first, given, last))
 
     app = typer.Typer()
     app.command()(with_inputs(command))
-    done = CliRunner().invoke(app, ["x", *options.split(), "--last", "4"])
+    ended_command = CliRunner().invoke(app, ["x", *options.split(), "--last", "4"])
     if isinstance(expected, str):
-        assert isinstance(done.exception, UserError)
-        assert expected in str(done.exception)
+        assert isinstance(ended_command.exception, UserError)
+        assert expected in str(ended_command.exception)
     else:
-        assert seen == [("x", expected, 4)], done.output
+        assert seen_values == [("x", expected, 4)], ended_command.output
 
 
 @pytest.mark.parametrize(("variables", "command", "expected"), OPTIONS["make"])
@@ -191,7 +202,10 @@ def test_variables_of_make_are_options(
     variables: dict[str, str], command: str, expected: dict[str, Any], folder: Path
 ) -> None:
     (folder / "my news.jsonl").touch()
-    environment = {f"FACTDRIFT_{k}": v for k, v in variables.items()}
+    environment = {
+        f"FACTDRIFT_{variable_name}": variable_text
+        for variable_name, variable_text in variables.items()
+    }
     environment["FACTDRIFT_MAKE"] = " ".join(variables)
     assert from_make(environment)[command] == expected
 

@@ -23,6 +23,7 @@ from factdrift.builders.generate.recording import (
 )
 from factdrift.builders.generate.replies import parse_verdict
 from factdrift.builders.release.record import prune, take_answers
+from tests.tables import column_of
 
 ARTICLE = "Lindgrove sold its hall to a brewer on Monday, after two years of debate. " * 4
 
@@ -42,12 +43,14 @@ def test_a_walk_of_two_rounds(settings: Recorded) -> None:
     first_desk = desk(settings)
     model = while_recording(settings, first_desk).open(7)
     prompts = ["Who won?", "Who lost?", "Who won?"]
-    assert {result.reason for result in model.complete(prompts, shape="answer")} == {WAITING}
+    assert {model_result.reason for model_result in model.complete(prompts, shape="answer")} == {
+        WAITING
+    }
     with pytest.raises(AnswersMissingError, match="2 prompts wait"):
         model.finish()
     lines = (first_desk.folder / REQUESTS).read_text("utf-8").splitlines()
     calls = [json.loads(line) for line in lines]
-    assert [call["custom_id"] for call in calls] == [prompt_id("Who won?"), prompt_id("Who lost?")]
+    assert column_of(calls, "custom_id") == [prompt_id("Who won?"), prompt_id("Who lost?")]
     assert calls[0]["body"]["messages"][0]["content"] == "Who won?", "a vendor's batch takes it"
     # one answer of our own form, later one of a vendor's results
     own_answer = {"id": prompt_id("Who won?"), "text": "Ada"}
@@ -58,8 +61,8 @@ def test_a_walk_of_two_rounds(settings: Recorded) -> None:
     model = while_recording(settings, second_desk).open(7)
     assert model.complete(prompts)[0] == Result("Ada")
     assert list(second_desk.requests) == [prompt_id("Who lost?")]
-    body = {"choices": [{"message": {"content": "Bo"}}]}
-    vendor_answer = {"custom_id": prompt_id("Who lost?"), "response": {"body": body}}
+    reply_body = {"choices": [{"message": {"content": "Bo"}}]}
+    vendor_answer = {"custom_id": prompt_id("Who lost?"), "response": {"body": reply_body}}
     (second_desk.folder / "b.jsonl").write_text(json.dumps(vendor_answer) + "\n")
     assert take_answers(second_desk, print) == 1
     second_desk.recording.write(settings.recordings)
@@ -103,9 +106,9 @@ def test_other_prompts_name_the_command_to_record_again(settings: Recorded) -> N
 
 def test_a_recording_is_of_one_model(settings: Recorded) -> None:
     Recording("large-1", date(2026, 11, 27)).write(settings.recordings)
-    other = settings.model_copy(update={"model": "small-2"})
+    other_settings = settings.model_copy(update={"model": "small-2"})
     with pytest.raises(UserError, match="answers of large-1, the recipe names small-2"):
-        other.check()
+        other_settings.check()
     missing = settings.model_copy(update={"recordings": settings.recordings.with_name("none")})
     with pytest.raises(UserError, match="factdrift record"):
         missing.check()
@@ -188,7 +191,8 @@ def test_prompts_to_read(settings: Recorded) -> None:
     assert (folder / "instructions-answer.txt").read_text("utf-8") == "Answer.\n"
     first_text = (folder / "0001.txt").read_text("utf-8")
     assert first_text.count(ARTICLE.strip()) == 1 and "[the article above]" in first_text
-    assert all(f"=== id {prompt_id(prompt)}" in first_text for prompt in prompts[:2])
+    for prompt in prompts[:2]:
+        assert f"=== id {prompt_id(prompt)}" in first_text
 
 
 def test_every_recorded_model_of_a_recipe_is_replaced(settings: Recorded) -> None:

@@ -136,10 +136,10 @@ def test_a_moment_beyond_the_calendar_of_python() -> None:
 def test_bytes_that_are_no_utf8_in_a_column_of_text() -> None:
     offsets = pa.array([0, 1, 4], pa.int32()).buffers()[1]
     column = pa.StringArray.from_buffers(2, offsets, pa.py_buffer(b"acaf\xe9"[:3] + b"\xe9"))
-    rows = plain_rows(pa.record_batch({"text": column}))
-    assert rows[0] == {"text": "a"}
+    read_rows = plain_rows(pa.record_batch({"text": column}))
+    assert read_rows[0] == {"text": "a"}
     with pytest.raises(BadValueError, match="Windows-1252"):
-        decode_record(json_line(rows[1]))
+        decode_record(json_line(read_rows[1]))
 
 
 def test_lines_have_numbers_and_no_mark(tmp_path: Path) -> None:
@@ -148,9 +148,12 @@ def test_lines_have_numbers_and_no_mark(tmp_path: Path) -> None:
     assert list(numbered_lines(path, 9, "")) == [(1, b"one"), (4, b"four"), (5, b"five")]
     path.write_bytes(b"one\n\xef\xbb\xbf\xef\xbb\xbftwo\n\x1a\0\n\xef\xbb\xbf\nfive\x1a")
     assert list(numbered_lines(path, 9, "")) == [(1, b"one"), (2, b"two"), (5, b"five")]
-    for text, words in [("one\n" * 3 + "x" * 10, ":4: a line of more than 9"), ("x" * 10, ":1:")]:
+    for text, error_words in [
+        ("one\n" * 3 + "x" * 10, ":4: a line of more than 9"),
+        ("x" * 10, ":1:"),
+    ]:
         path.write_text(text)
-        with pytest.raises(UserError, match=words):
+        with pytest.raises(UserError, match=error_words):
             list(numbered_lines(path, 9, ""))
     path.write_bytes("one\n".encode("utf-16"))
     with pytest.raises(UserError, match=r"this is UTF-16, not UTF-8(.|\n)*iconv -f UTF-16"):

@@ -13,6 +13,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import JsonClient, RetryPolicy
 from factdrift.builders.wikidata.sparql_client import SparqlClient
 
+# one attempt: a redirect that is followed wrongly must not be healed by a second
 POLICY = RetryPolicy(timeout=5.0, attempts=1, give_up=1.0)
 
 
@@ -41,13 +42,13 @@ def answering(location: str | None) -> Iterator[tuple[str, list[tuple[str, str |
         def log_message(self, *parts: object) -> None:
             """Nothing on the screen."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    http_server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=http_server.serve_forever, daemon=True).start()
     try:
-        yield f"127.0.0.1:{server.server_port}", requests
+        yield f"127.0.0.1:{http_server.server_port}", requests
     finally:
-        server.shutdown()
-        server.server_close()
+        http_server.shutdown()
+        http_server.server_close()
 
 
 def fetch(address: str, folder: Path) -> bytes:
@@ -63,10 +64,10 @@ def test_an_input_is_fetched_from_where_a_redirect_leads_without_credentials(
     netrc = tmp_path / "netrc"
     netrc.write_text("machine localhost login ann password s3cret\n")
     monkeypatch.setenv("NETRC", str(netrc))
-    with answering(None) as (target, target_requests):
-        other_host = f"http://localhost:{target.rpartition(':')[2]}/a.gz"
-        with answering(other_host) as (first, first_requests):
-            assert fetch(f"http://bob:pw@{first}/a.gz", tmp_path / "fetched") == b"data"
+    with answering(None) as (target_host, target_requests):
+        other_host = f"http://localhost:{target_host.rpartition(':')[2]}/a.gz"
+        with answering(other_host) as (first_host, first_requests):
+            assert fetch(f"http://bob:pw@{first_host}/a.gz", tmp_path / "fetched") == b"data"
     assert {login for _, login in first_requests} == {"Basic Ym9iOnB3"}
     assert {login for _, login in target_requests} == {None}
 
@@ -82,18 +83,18 @@ def test_an_input_is_fetched_from_where_a_redirect_leads_without_credentials(
 )
 def test_an_input_does_not_leave_the_web(tmp_path: Path, location: str) -> None:
     with (
-        answering(location) as (first, _),
+        answering(location) as (first_host, _),
         pytest.raises(UserError, match="sends callers on to what is refused"),
     ):
-        fetch(f"http://{first}/a.gz", tmp_path)
+        fetch(f"http://{first_host}/a.gz", tmp_path)
 
 
 def test_a_service_with_a_key_is_not_followed_elsewhere() -> None:
     with (
-        answering(None) as (target, target_requests),
-        answering(f"http://{target}/v1") as (first, first_requests),
+        answering(None) as (target_host, target_requests),
+        answering(f"http://{target_host}/v1") as (first_host, first_requests),
     ):
-        client = JsonClient(f"http://{first}/v1", POLICY, key="k3y")
+        client = JsonClient(f"http://{first_host}/v1", POLICY, key="k3y")
         with pytest.raises(UserError, match=r"sends callers on to 127\.0\.0\.1"):
             client.post({}, lambda reply, attempt: reply)
     assert (len(first_requests), target_requests) == (1, [])
@@ -103,9 +104,9 @@ def test_a_service_with_a_key_is_not_followed_elsewhere() -> None:
 def test_an_endpoint_with_credentials_is_not_followed_elsewhere(location: str) -> None:
     with (
         answering(None) as (target, target_requests),
-        answering(location.format(target=target)) as (first, first_requests),
+        answering(location.format(target=target)) as (first_host, first_requests),
     ):
-        address = f"http://ann:s3cret@{first}/sparql"
+        address = f"http://ann:s3cret@{first_host}/sparql"
         client = SparqlClient(address, "test/1.0 (mailto:a@b.org)", POLICY)
         with pytest.raises(UserError, match="sends callers on to"):
             client.answer("SELECT * WHERE {}")

@@ -15,7 +15,9 @@ def test_references_are_read_once(name: str, plain: str) -> None:
 
 
 def test_labels_have_none() -> None:
-    label = {"language": "en", "value": "LB&amp;SCR"}
+    english_label = {"language": "en", "value": "LB&amp;SCR"}
     alias = {"language": "en", "value": "Q&amp;A"}
-    document = msgspec.convert({"labels": {"en": label}, "aliases": {"en": [alias]}}, NamedEntity)
+    document = msgspec.convert(
+        {"labels": {"en": english_label}, "aliases": {"en": [alias]}}, NamedEntity
+    )
     assert entity_names(document) == ("LB&SCR", ("Q&A",))

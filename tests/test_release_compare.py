@@ -15,7 +15,7 @@ from factdrift.builders.release.compare import Difference, compare
 from factdrift.builders.release.notes import release_notes
 from factdrift.builders.rows import Answer
 from tests.release_sample import Sample, changed, edit, publish, segment
-from tests.tables import FOLDER
+from tests.tables import FOLDER, names_of
 
 
 @pytest.fixture(scope="module")
@@ -31,20 +31,25 @@ MOVED = {"unchanged/2021Q3": [0, 1, 3, 4], "updated/2021Q3": [2, 7]}
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_changes(old_folder: Path, tmp_path: Path, case: list[Any]) -> None:
     level, splits, notes_text, *settings = case
-    config, *words = notes_text.split() or [""]
-    counts = {
-        change: int(row_count) for change, row_count in zip(words[::2], words[1::2], strict=True)
+    config, *expected_words = notes_text.split() or [""]
+    change_counts = {
+        change: int(row_count)
+        for change, row_count in zip(expected_words[::2], expected_words[1::2], strict=True)
     }
     new_folder = publish(tmp_path, changed(splits, **dict(*settings))).folder
     diff = tmp_path / "diff.parquet"
     release_diff = compare(old_folder, new_folder, diff)
-    assert (release_diff.rows, release_diff.level) == ({config: counts} if counts else {}, level)
-    table = pq.read_table(diff)
-    assert table.schema.equals(arrow_schema(Difference))
-    assert table.num_rows == sum(counts.values())
+    assert (release_diff.rows, release_diff.level) == (
+        {config: change_counts} if change_counts else {},
+        level,
+    )
+    difference_table = pq.read_table(diff)
+    assert difference_table.schema.equals(arrow_schema(Difference))
+    assert difference_table.num_rows == sum(change_counts.values())
     swap = {"added": "removed", "removed": "added"}
     assert compare(new_folder, old_folder).totals() == {
-        swap.get(change_name, change_name): row_count for change_name, row_count in counts.items()
+        swap.get(change_name, change_name): row_count
+        for change_name, row_count in change_counts.items()
     }
 
 
@@ -65,7 +70,7 @@ def test_what_a_difference_says(old_folder: Path, tmp_path: Path) -> None:
     place = ["unchanged", "2021Q3"]
     old_bytes, new_row = {"added": [], "sitelinks": 0}, {"added": ["Q1"], "sitelinks": 99}
     names = ["added", "sitelinks"]
-    assert [*diff_row] == [dataclass_field.name for dataclass_field in fields(Difference)]
+    assert [*diff_row] == names_of(fields(Difference))
     assert [*diff_row.values()] == [
         "0000-2021Q3",
         "edited",

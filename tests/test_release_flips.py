@@ -12,6 +12,7 @@ from factdrift.builders.release.verify import _COVERED_FIELDS, not_covered, veri
 from tests.conftest import run_cli
 from tests.release_sample import BASE, Sample, publish
 
+# few in the quick test: each turn verifies the whole release
 QUICK, ALL = 40, 300
 
 
@@ -40,18 +41,21 @@ def test_every_flip_is_seen(release_folder: Path, first: int, last: int) -> None
     """In every file of a release by turns, and in every second turn in its manifest."""
     assert verify_release(release_folder) == []
     assert not_covered(release_folder) is None
-    files = sorted(path for path in release_folder.rglob("*") if path.is_file())
-    seen: Counter[str] = Counter()
+    release_files = sorted(path for path in release_folder.rglob("*") if path.is_file())
+    seen_problems: Counter[str] = Counter()
     for number in range(first, last):
-        path = files[number // 2 % len(files)] if number % 2 else release_folder / FILE
+        path = (
+            release_files[number // 2 % len(release_files)] if number % 2 else release_folder / FILE
+        )
         whole_bytes = path.read_bytes()
         path.write_bytes(damaged(whole_bytes, random.Random(number)))
         problems = verify_release(release_folder)
         path.write_bytes(whole_bytes)
         assert problems, f"flip {number} in {path.name} was not seen"
-        assert all(len(problem) < 1000 for problem in problems)
-        seen[path.name] += 1
-    print(f"{sum(seen.values())} of {last - first} seen: {dict(seen)}")
+        for problem in problems:
+            assert len(problem) < 1000
+        seen_problems[path.name] += 1
+    print(f"{sum(seen_problems.values())} of {last - first} seen: {dict(seen_problems)}")
     assert verify_release(release_folder) == []
 
 
@@ -96,11 +100,13 @@ def test_a_name_cannot_say_that_a_release_is_whole(
     printed_text = run_cli("verify", release_copy, ok=False)
     text = printed_text.stdout + printed_text.stderr
     assert len(text.splitlines()) == 2
-    assert all(line.isprintable() for line in text.splitlines())
+    for line in text.splitlines():
+        assert line.isprintable()
     manifest_text = (release_copy / FILE).read_text("utf-8")
     key = name.encode("unicode_escape").decode().replace("\\x", "\\u00")
     (release_copy / FILE).write_text(manifest_text.replace("{", f'{{"{key}": 1,', 1), "utf-8")
     printed_text = run_cli("verify", release_copy, ok=False)
     text = printed_text.stdout + printed_text.stderr
     assert len(text.splitlines()) == 2
-    assert all(line.isprintable() for line in text.splitlines())
+    for line in text.splitlines():
+        assert line.isprintable()

@@ -32,10 +32,10 @@ def test_it_verifies(kept_release: Path) -> None:
 
 def test_predictions_score_the_same(kept_release: Path, tmp_path: Path) -> None:
     """The overall means of every config, with their intervals."""
-    options = ScoreOptions(
+    score_options = ScoreOptions(
         release=kept_release, file=KEPT / "predictions.jsonl", out=tmp_path, model="kept"
     )
-    means = score_predictions(options).table
+    means = score_predictions(score_options).table
     csv_lines = ["config\tmetric\trows\tmean\tlow\thigh"]
     for mean in means:
         if (mean.split, mean.stratum) == (None, "all"):
@@ -48,8 +48,8 @@ def test_predictions_score_the_same(kept_release: Path, tmp_path: Path) -> None:
 
 def test_it_exports_the_same(kept_release: Path, tmp_path: Path) -> None:
     run_cli("export", kept_release, "--format", "dynamic-templama", "--to", tmp_path)
-    expected = (KEPT / "dynamic-templama.jsonl").read_bytes()
-    assert (tmp_path / "test.jsonl").read_bytes() == expected
+    expected_bytes = (KEPT / "dynamic-templama.jsonl").read_bytes()
+    assert (tmp_path / "test.jsonl").read_bytes() == expected_bytes
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_it_rebuilds_to_equal_data_files(kept_release: Path, tmp_path: Path) -> 
 
     The bytes also tell the version of the Parquet library.
     """
-    options = ReleaseOptions(
+    release_options = ReleaseOptions(
         {"dump": [str(KEPT / "wikidata-20220103-all.json")]},
         build=tmp_path / "build",
         templates=KEPT / "templates",
@@ -66,7 +66,7 @@ def test_it_rebuilds_to_equal_data_files(kept_release: Path, tmp_path: Path) -> 
         out=tmp_path / "again",
         jobs=1,
     )
-    differing = rebuild_release(kept_release, options)
+    differing = rebuild_release(kept_release, release_options)
     earlier_mean = sorted(
         release_file.relative_to(kept_release) for release_file in kept_release.rglob("*.parquet")
     )

@@ -30,24 +30,25 @@ def test_schema_and_descriptions(tmp_path: Path) -> None:
 
 
 def test_row_groups_are_fixed(tmp_path: Path) -> None:
-    rows = [cloze(number) for number in range(25)]
-    seen = set()
-    for size in (1, 3, 7, 25):
-        parquet_path = tmp_path / f"{size}.parquet"
-        write_split(parquet_path, Cloze, from_rows(Cloze, rows, size), group_rows=10)
-        data = pq.ParquetFile(parquet_path).metadata
+    cloze_rows = [cloze(number) for number in range(25)]
+    seen_groups = set()
+    for batch_size in (1, 3, 7, 25):
+        parquet_path = tmp_path / f"{batch_size}.parquet"
+        write_split(parquet_path, Cloze, from_rows(Cloze, cloze_rows, batch_size), group_rows=10)
+        file_metadata = pq.ParquetFile(parquet_path).metadata
         assert [
-            data.row_group(group_number).num_rows for group_number in range(data.num_row_groups)
+            file_metadata.row_group(group_number).num_rows
+            for group_number in range(file_metadata.num_row_groups)
         ] == [10, 10, 5]
-        seen.add(parquet_path.read_bytes())
-    assert len(seen) == 1
+        seen_groups.add(parquet_path.read_bytes())
+    assert len(seen_groups) == 1
 
 
 def test_filtered_in_order(tmp_path: Path) -> None:
     """A sorted intermediate file with columns of its own; looser types than the row's."""
     parquet_path = tmp_path / "all.parquet"
-    rows = [cloze(number, "updated" if number % 3 else "new") for number in (5, 1, 4, 2, 3)]
-    parquet_table = pa.Table.from_batches(batches(Cloze, rows))
+    cloze_rows = [cloze(number, "updated" if number % 3 else "new") for number in (5, 1, 4, 2, 3)]
+    parquet_table = pa.Table.from_batches(batches(Cloze, cloze_rows))
     loose_schema = pa.schema(
         [pa.field(schema_field.name, schema_field.type) for schema_field in parquet_table.schema]
     )
@@ -65,9 +66,9 @@ def test_filtered_in_order(tmp_path: Path) -> None:
         ({"split": "deleted"}, []),
     ]
     for where, ids in cases:
-        out = tmp_path / "out.parquet"
-        assert write_split(out, Cloze, FromParquet(parquet_path, where)) == len(ids)
-        assert pq.read_table(out)["subject"].to_pylist() == ids
+        split_path = tmp_path / "out.parquet"
+        assert write_split(split_path, Cloze, FromParquet(parquet_path, where)) == len(ids)
+        assert pq.read_table(split_path)["subject"].to_pylist() == ids
 
 
 def test_null_where_none_may_be(tmp_path: Path) -> None:
@@ -76,14 +77,14 @@ def test_null_where_none_may_be(tmp_path: Path) -> None:
     null_part = pa.struct(
         [("id", pa.string()), ("label", pa.string()), ("aliases", pa.list_(pa.string()))]
     )
-    values: list[Any] = [
+    column_values: list[Any] = [
         [{"id": None, "label": "x", "aliases": []}],
         [{"id": "Q1", "label": "x", "aliases": None}],
         [{"id": "Q1", "label": "x", "aliases": [None]}],
         [None],
         None,
     ]
-    for value in values:
+    for value in column_values:
         bad_rows = parquet_table.set_column(
             null_place, "answers", pa.array([value], pa.list_(null_part))
         )
@@ -100,10 +101,10 @@ def test_a_source_without_rows_a_column_or_an_end(tmp_path: Path) -> None:
     )
     with pytest.raises(ValueError, match="without split, views"):
         write_split(parquet_path, Cloze, parquet_table.to_batches)
-    source = from_rows(Cloze, [cloze(1), replace(cloze(2), added=("Q1",))])
+    row_source = from_rows(Cloze, [cloze(1), replace(cloze(2), added=("Q1",))])
     assert (
-        [row_batch.num_rows for row_batch in read_source(source)]
-        == [row_batch.num_rows for row_batch in read_source(source)]
+        [row_batch.num_rows for row_batch in read_source(row_source)]
+        == [row_batch.num_rows for row_batch in read_source(row_source)]
         == [2]
     )
     names = {type_name(field.type) for field in arrow_schema(Cloze)}

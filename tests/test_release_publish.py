@@ -126,15 +126,17 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
     def stop() -> list[object]:
         raise KeyboardInterrupt
 
-    whole = dataset(SAME)
+    whole_dataset = dataset(SAME)
     with pytest.raises(ValueError, match="not unique: 0000-2021Q3"):
         publish(tmp_path, changed({"unchanged/2021Q4": [{"n": 0, "id": "0000-2021Q3"}]}))
-    broken_dataset = replace(whole, tables=(replace(whole.tables[0], splits={"a": stop}),))
+    broken_dataset = replace(
+        whole_dataset, tables=(replace(whole_dataset.tables[0], splits={"a": stop}),)
+    )
     with pytest.raises(KeyboardInterrupt):
         write_release(broken_dataset, meta(SAME), tmp_path)
     lacking_prose = replace(meta(SAME), prose=tmp_path / "data_cards" / "sample" / "prose.md")
     with pytest.raises(UserError, match=r"sample/prose.md: a card needs prose(.|\n)*## Motivation"):
-        write_release(whole, lacking_prose, tmp_path)
+        write_release(whole_dataset, lacking_prose, tmp_path)
     with pytest.raises(NothingLeftError, match=r"nothing is left for sample: 2 in_doubt\n  in_d"):
         publish(tmp_path, Sample({"unchanged": {"2021Q3": []}, "segments": BASE["segments"]}))
     assert checksums(tmp_path) == {}
@@ -143,13 +145,13 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sample_name", ["../evil", "a/b", "", ".hidden"])
 def test_names_become_no_paths(tmp_path: Path, sample_name: str) -> None:
-    out = tmp_path / "out"
+    out_folder = tmp_path / "out"
     with pytest.raises(UserError, match="not a dataset name"):
-        write_release(dataset(SAME), replace(meta(SAME), dataset=sample_name), out)
+        write_release(dataset(SAME), replace(meta(SAME), dataset=sample_name), out_folder)
     with pytest.raises(UserError, match="not a config name"):
-        publish(out, Sample({sample_name: BASE["unchanged"]}))
+        publish(out_folder, Sample({sample_name: BASE["unchanged"]}))
     with pytest.raises(UserError, match="not a split name"):
-        publish(out, Sample({"unchanged": {sample_name: []}}))
+        publish(out_folder, Sample({"unchanged": {sample_name: []}}))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -174,8 +176,8 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     """A killed run leaves the earlier release whole; the next run clears up and succeeds."""
     publish(tmp_path)
     earlier_files = checksums(tmp_path)
-    command = [sys.executable, "-c", SLOW, str(tmp_path)]
-    killed_run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    slow_command = [sys.executable, "-c", SLOW, str(tmp_path)]
+    killed_run = subprocess.Popen(slow_command, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 300
         while not (tmp_path / "begun").exists():

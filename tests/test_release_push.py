@@ -114,8 +114,8 @@ def test_a_dry_run_asks_nobody(hub: Hub, tmp_path: Path, monkeypatch: pytest.Mon
     error_text = push(
         release_folder, "--dry-run", "--croissant", tmp_path / "croissant.json"
     ).stderr
-    size = (release_folder / "manifest.json").stat().st_size
-    assert f"manifest.json: {size:,} bytes" in error_text
+    manifest_size = (release_folder / "manifest.json").stat().st_size
+    assert f"manifest.json: {manifest_size:,} bytes" in error_text
     assert f"to {REPO} as 1.0.0" in error_text
     assert hub.commits == []
     document = json.loads((tmp_path / "croissant.json").read_text("utf-8"))

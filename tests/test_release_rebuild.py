@@ -14,8 +14,8 @@ NEWS = ROOT / "samples/news"
 
 def rebuild(folder: Path, release_folder: Path, *further_words: object, ok: bool = True) -> str:
     shutil.rmtree(folder / "again", ignore_errors=True)
-    words = ("--out", folder / "again", "--build", folder / "b2", *further_words)
-    completed_run = run_cli("rebuild", release_folder, *words, ok=ok)
+    command_words = ("--out", folder / "again", "--build", folder / "b2", *further_words)
+    completed_run = run_cli("rebuild", release_folder, *command_words, ok=ok)
     assert "Traceback" not in completed_run.stderr
     return completed_run.stdout if ok else completed_run.stderr
 

@@ -27,7 +27,7 @@ from factdrift.builders.text import squad
 from factdrift.scoring.views import RowPrompter, ViewRow
 from tests.conftest import run_cli
 from tests.release_sample import BASE, Rows, Sample, cloze, from_rows, publish
-from tests.tables import read_table
+from tests.tables import names_of, read_table
 
 ROWS: Rows = {
     "unchanged": {
@@ -77,11 +77,11 @@ def test_every_split_with_rows_is_a_task_of_lm_eval(release_folder: Path) -> Non
     }
     assert found_files["sample.yaml"]["task"] == ["sample-unchanged", "sample-new"]
     assert found_files["new.yaml"] == found_files["new-2021.yaml"] | {"task": "sample-new"}
-    files = ["data/unchanged/2020Q4.parquet", "data/unchanged/2021Q3.parquet"]
+    split_files = ["data/unchanged/2020Q4.parquet", "data/unchanged/2021Q3.parquet"]
     assert found_files["unchanged.yaml"] == {
         "include": "_unchanged_yaml",
         "task": "sample-unchanged",
-        "dataset_kwargs": {"data_files": {"test": files}},
+        "dataset_kwargs": {"data_files": {"test": split_files}},
     }
     assert found_files["unchanged-by-split.yaml"]["task"] == [
         f"sample-unchanged-{split}" for split in names["unchanged"]
@@ -159,8 +159,8 @@ def test_run_model_and_harnesses_use_the_same_words(
     one_task = json.loads((tmp_path / "in" / "tasks.json").read_text())["configs"]["a"]
     heads, heads_by_relation = one_task["heads"], one_task["relation"]
     filled = tasks.PromptFrame(heads, one_task["layout"]).filled(prompt, context)
-    head = heads.get(row[heads_by_relation] if heads_by_relation else "", heads[""])
-    assert f"{head}\n\n{filled}" == model_question.text
+    prompt_head = heads.get(row[heads_by_relation] if heads_by_relation else "", heads[""])
+    assert f"{prompt_head}\n\n{filled}" == model_question.text
 
 
 @pytest.mark.parametrize(
@@ -178,24 +178,22 @@ def test_the_group_of_a_dataset_asks_no_row_twice(
 ) -> None:
     given_configs = []
     for split_name, ids in configs.items():
-        files = {"eval": f"{split_name}-eval.parquet", "more": f"{split_name}-more.parquet"}
-        for file, file_ids in zip(files.values(), (ids[:1], ids[1:]), strict=True):
+        config_files = {"eval": f"{split_name}-eval.parquet", "more": f"{split_name}-more.parquet"}
+        for file, file_ids in zip(config_files.values(), (ids[:1], ids[1:]), strict=True):
             pq.write_table(pa.table({"id": list(file_ids)}), tmp_path / file)
-        given_configs.append(tasks.HarnessConfig(split_name, Cloze.roles, files))
-    assert [
-        harness_config.name for harness_config in tasks.without_repeats(tmp_path, given_configs)
-    ] == expected_value
+        given_configs.append(tasks.HarnessConfig(split_name, Cloze.roles, config_files))
+    assert names_of(tasks.without_repeats(tmp_path, given_configs)) == expected_value
 
 
 def test_tasks_are_in_the_manifest_and_other_tasks_are_a_patch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first_release = publish(tmp_path, Sample(ROWS))
-    written = {
+    written_files = {
         task_file.relative_to(first_release.folder).as_posix()
         for task_file in first_release.folder.rglob("tasks/**/*.*")
     }
-    assert set() < written <= load_manifest(first_release.folder).sha256s().keys()
+    assert set() < written_files <= load_manifest(first_release.folder).sha256s().keys()
     assert publish(tmp_path, Sample(ROWS)).level == "none"
     monkeypatch.setattr(tasks, "MAX_TOKENS", 8)
     assert publish(tmp_path, Sample(ROWS)).level == "patch"
@@ -243,8 +241,8 @@ def test_only_what_lies_after_a_cut_off(release_folder: Path, tmp_path: Path) ->
     assert read_yaml(tasks_folder / "_unchanged_yaml")["process_docs"] == "after.keep"
     told_row = json.loads((tasks_folder / "after.json").read_text("utf-8"))
     assert told_row == {"after": "2020-12-31", "time": ["period_last"]}
-    refused = run_cli(*command_words, "--after", "2022-01-01", ok=False)
-    assert "no row asks about a time after 2022" in refused.stderr
+    refused_run = run_cli(*command_words, "--after", "2022-01-01", ok=False)
+    assert "no row asks about a time after 2022" in refused_run.stderr
     run_cli(*command_words, "--after", "2021-09-30")
     assert read_yaml(tasks_folder / "sample.yaml")["task"] == ["sample-new"]
 
@@ -265,8 +263,8 @@ def test_tasks_that_cannot_be_written(
     answer_line: str,
 ) -> None:
     prepare(tmp_path)
-    command = ["tasks", release_folder, "--for", "lm-eval", "--out", tmp_path, *command_words]
-    assert answer_line in run_cli(*command, ok=False).stderr
+    tasks_command = ["tasks", release_folder, "--for", "lm-eval", "--out", tmp_path, *command_words]
+    assert answer_line in run_cli(*tasks_command, ok=False).stderr
 
 
 @pytest.mark.parametrize(
@@ -286,9 +284,9 @@ def test_after(row: dict[str, Any], expected_value: bool) -> None:
 @pytest.mark.parametrize(("answer_line", "targets", "exact", "overlap"), read_table("squad_scores"))
 def test_scores(answer_line: str, targets: str, exact: str, overlap: str) -> None:
     names = [name for name in targets.split(" | ") if name]
-    marks = squad.marks(f" {answer_line}\n", names)
-    assert marks["exact_match"] == float(exact)
-    assert marks["f1"] == pytest.approx(float(overlap), abs=1e-4)
+    answer_marks = squad.marks(f" {answer_line}\n", names)
+    assert answer_marks["exact_match"] == float(exact)
+    assert answer_marks["f1"] == pytest.approx(float(overlap), abs=1e-4)
 
 
 def names(first_release: int, last: int, period_form: str = "{}Q{}") -> list[str]:
@@ -311,17 +309,17 @@ def names(first_release: int, last: int, period_form: str = "{}Q{}") -> list[str
 def test_many_periods_become_years_or_decades(
     periods: list[str], count: int, example_split: str
 ) -> None:
-    rows = {
+    rows_by_split = {
         split_name: from_rows(Cloze, [cloze(row_number, period="2021")])
         for row_number, split_name in enumerate(periods)
     }
-    release_manifest = few_splits(Table("updated", Cloze, "Rows.", rows))
+    release_manifest = few_splits(Table("updated", Cloze, "Rows.", rows_by_split))
     assert len(release_manifest.splits) == count <= MOST_SPLITS
     assert example_split in release_manifest.splits
     batches = [
         row_batch
-        for source in release_manifest.splits.values()
-        for row_batch in read_source(source)
+        for split_source in release_manifest.splits.values()
+        for row_batch in read_source(split_source)
     ]
     row_numbers = [number for row_batch in batches for number in row_batch["sitelinks"].to_pylist()]
     assert row_numbers == list(range(len(periods)))
@@ -339,13 +337,13 @@ def test_a_window_that_outgrows_its_splits_is_announced_as_major(tmp_path: Path)
         (periods[-30:], "1.0.0 first"),
         (periods, "2.0.0 major"),
     ):
-        rows = {
+        rows_by_split = {
             split_name: [cloze(row_number, period=split_name)]
             for row_number, split_name in enumerate(wanted_periods)
         }
-        found_files = publish(tmp_path, Sample({"updated": rows}))
+        found_files = publish(tmp_path, Sample({"updated": rows_by_split}))
         assert f"{found_files.version} {found_files.level}" == expected_value
-    assert [split.name for split in load_manifest(found_files.folder).configs[0].splits][:2] == [
+    assert names_of(load_manifest(found_files.folder).configs[0].splits)[:2] == [
         "2014",
         "2015",
     ]

@@ -246,17 +246,17 @@ def test_no_command_has_a_traceback_for_a_damaged_table(
     random = Random(seed)
     predictions = tmp_path / "predictions.jsonl"
     predictions.write_text('{"id": "0000-2021Q3", "prediction": "x"}\n')
-    table = random.choice(sorted(release_folder.rglob("*.parquet")))
-    content = bytearray(table.read_bytes())
+    damaged_table = random.choice(sorted(release_folder.rglob("*.parquet")))
+    damaged_bytes = bytearray(damaged_table.read_bytes())
     if seed % 3 == 0:
-        del content[random.randrange(len(content)) :]
+        del damaged_bytes[random.randrange(len(damaged_bytes)) :]
     for _ in range(20):
-        content[random.randrange(len(content))] ^= 1 << random.randrange(8)
-    table.write_bytes(content)
+        damaged_bytes[random.randrange(len(damaged_bytes))] ^= 1 << random.randrange(8)
+    damaged_table.write_bytes(damaged_bytes)
     for command in (
         *("score {0} --predictions {1} --partial --out {2}/score", "baselines {0} --out {2}/base"),
         *("tasks {0} --for inspect --out {2}/tasks", "diff {0} {0}"),
     ):
-        words = command.format(release_folder, predictions, tmp_path).split()
-        printed = run_cli(*words, ok=False).stderr
-        assert "Traceback" not in printed, (command, table, printed)
+        command_words = command.format(release_folder, predictions, tmp_path).split()
+        printed_errors = run_cli(*command_words, ok=False).stderr
+        assert "Traceback" not in printed_errors, (command, damaged_table, printed_errors)

@@ -78,8 +78,8 @@ def test_the_columns_that_are_named_are_there_and_of_their_type(row: type) -> No
     columns_by_name = {column.name: column for column in columns(row)}
     prompt, accepted = columns_by_name[asking.prompt], columns_by_name[asking.targets]
     assert (prompt.type, prompt.nullable, prompt.rendered) == (pa.string(), False, True)
-    texts = pa.list_(pa.field("item", pa.string(), nullable=False))
-    assert (accepted.type, accepted.nullable, accepted.rendered) == (texts, False, True)
+    list_type = pa.list_(pa.field("item", pa.string(), nullable=False))
+    assert (accepted.type, accepted.nullable, accepted.rendered) == (list_type, False, True)
     assert is_answer(kind_of(row, asking.answers))
     assert asking.previous is None or is_answer(kind_of(row, asking.previous))
     assert asking.choices is None or kind_of(row, asking.choices) == kind_of(row, asking.targets)
@@ -132,5 +132,5 @@ def test_every_row_of_the_samples_says_what_is_asked_and_accepted(
 )
 def test_a_prompt_does_not_hold_its_answer(sample: Path, dataset: str, most: float) -> None:
     release = sample / "releases" / dataset / "1.0.0"
-    rows = sum(counted(release).values())
-    assert sum(given_away(release).values()) <= most * rows
+    row_count = sum(counted(release).values())
+    assert sum(given_away(release).values()) <= most * row_count

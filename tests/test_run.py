@@ -12,7 +12,7 @@ from factdrift.builders.core.progress import echo, say
 from factdrift.builders.templama.dataset import Window
 from tests.conftest import ROOT, checksums, run_cli
 from tests.release_sample import SAMPLED
-from tests.tables import read_table
+from tests.tables import column_of, names_of, read_table
 
 TEMPLAMA = ROOT / "builders/recipes/dynamic-templama.yaml"
 NEWS = ROOT / "builders/recipes/streamingqa.yaml"
@@ -29,9 +29,13 @@ def test_same_bytes_in_another_folder_with_two_processes(
 ) -> None:
     recipes = () if datasets == SAMPLED else datasets
     run_cli("release", *recipes, "--out", tmp_path / "r", "--build", tmp_path / "b", "--jobs", 2)
-    first, second = checksums(sample / "releases"), checksums(tmp_path / "r")
-    assert {Path(path).parts[0] for path in first} == set(SAMPLED)
-    assert {p: sum_ for p, sum_ in first.items() if Path(p).parts[0] in datasets} == second
+    first_sums, second_sums = checksums(sample / "releases"), checksums(tmp_path / "r")
+    assert {Path(path).parts[0] for path in first_sums} == set(SAMPLED)
+    assert {
+        release_path: sum_
+        for release_path, sum_ in first_sums.items()
+        if Path(release_path).parts[0] in datasets
+    } == second_sums
 
 
 @pytest.mark.parametrize(
@@ -40,11 +44,19 @@ def test_same_bytes_in_another_folder_with_two_processes(
 def test_a_second_run_reuses_everything_and_writes_nothing(
     sample: Path, datasets: tuple[str, ...]
 ) -> None:
-    before = {p: p.stat().st_mtime_ns for p in (sample / "releases").rglob("*.*") if p.is_file()}
-    done = run_cli("release", *datasets, "--out", sample / "releases", "--build", sample / "build")
-    assert "making" not in done.stderr
-    assert "nothing written" in done.stderr
-    assert {p: p.stat().st_mtime_ns for p in before} == before
+    times_before = {
+        release_file: release_file.stat().st_mtime_ns
+        for release_file in (sample / "releases").rglob("*.*")
+        if release_file.is_file()
+    }
+    second_run = run_cli(
+        "release", *datasets, "--out", sample / "releases", "--build", sample / "build"
+    )
+    assert "making" not in second_run.stderr
+    assert "nothing written" in second_run.stderr
+    assert {
+        release_file: release_file.stat().st_mtime_ns for release_file in times_before
+    } == times_before
 
 
 @pytest.mark.slow
@@ -57,10 +69,10 @@ def test_editing_a_template_renders_anew_and_never_reads_the_dump(
     edited = tmp_path / "t" / "P6.yaml"
     text = edited.read_text("utf-8")
     edited.write_text(text.replace("leads the government of", "runs the government of"), "utf-8")
-    words = ["release", TEMPLAMA, "--out", tmp_path / "r"]
-    words += ["--build", tmp_path / "b", "--templates", tmp_path / "t"]
+    command_words = ["release", TEMPLAMA, "--out", tmp_path / "r"]
+    command_words += ["--build", tmp_path / "b", "--templates", tmp_path / "t"]
 
-    planned = run_cli("steps", TEMPLAMA, *words[4:]).stdout
+    planned = run_cli("steps", TEMPLAMA, *command_words[4:]).stdout
     assert re.findall(r"there +([a-z]+)-", planned) == [
         "mine",
         "facts",
@@ -70,14 +82,14 @@ def test_editing_a_template_renders_anew_and_never_reads_the_dump(
         "told",
     ]
     assert re.findall(r"to make +([a-z]+)-", planned) == ["cloze", "examples"]
-    refused = run_cli(*words, "--version", "1.0.0", ok=False)
-    assert refused.returncode == 1
-    assert "--version 1.0.1" in refused.stderr  # rendered anew: a patch
-    assert "mine: making" not in refused.stderr
-    assert "deltas: reused" in refused.stderr
-    assert "cloze: making" in refused.stderr
+    refused_run = run_cli(*command_words, "--version", "1.0.0", ok=False)
+    assert refused_run.returncode == 1
+    assert "--version 1.0.1" in refused_run.stderr  # rendered anew: a patch
+    assert "mine: making" not in refused_run.stderr
+    assert "deltas: reused" in refused_run.stderr
+    assert "cloze: making" in refused_run.stderr
 
-    assert "making" not in run_cli(*words).stderr
+    assert "making" not in run_cli(*command_words).stderr
     diff = run_cli(
         "diff", tmp_path / "r/dynamic-templama/1.0.0", tmp_path / "r/dynamic-templama/1.0.1"
     )
@@ -100,46 +112,51 @@ def test_the_examples_of_the_paper_at_the_end_of_a_quarter(
     sample: Path, subject: str, relation: str, period: str, split: str, label: str
 ) -> None:
     path = sample / f"releases/dynamic-templama/1.0.0/data/{split}/{period}.parquet"
-    asked = [("subject_label", "=", subject), ("relation", "=", relation)]
-    (row,) = pq.read_table(path, filters=asked).to_pylist()
-    assert [answer["label"] for answer in row["answers"]] == [label]
+    row_filter = [("subject_label", "=", subject), ("relation", "=", relation)]
+    (row,) = pq.read_table(path, filters=row_filter).to_pylist()
+    assert column_of(row["answers"], "label") == [label]
     assert row["prompt"].startswith("On 3")
 
 
 @pytest.mark.parametrize(("command", "said"), read_table("command_mistakes"))
 def test_a_mistake_is_one_clear_message(command: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "undated.json").write_text("[\n]\n")
-    recipe, latest = (ROOT / f"builders/recipes/dynamic-templama{x}.yaml" for x in ("", "-latest"))
-    words = command.format(recipe=recipe, latest=latest, dump=DUMP, tmp=tmp_path).split()
-    if words[0] == "release":
-        for option in {"--out", "--build"} - {*words}:
-            words += [option, str(tmp_path / option)]
-    done = run_cli(*words, ok=False)
-    assert done.returncode == 1 + (said == "write a size"), done.stderr
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr and "making" not in done.stderr
+    recipe, latest = (
+        ROOT / f"builders/recipes/dynamic-templama{name_end}.yaml" for name_end in ("", "-latest")
+    )
+    command_words = command.format(recipe=recipe, latest=latest, dump=DUMP, tmp=tmp_path).split()
+    if command_words[0] == "release":
+        for option in {"--out", "--build"} - {*command_words}:
+            command_words += [option, str(tmp_path / option)]
+    refused_run = run_cli(*command_words, ok=False)
+    assert refused_run.returncode == 1 + (said == "write a size"), refused_run.stderr
+    assert said in refused_run.stderr
+    assert "Traceback" not in refused_run.stderr and "making" not in refused_run.stderr
 
 
 @pytest.mark.slow
 def test_the_rules_rebuild_offline_with_nothing_kept(sample: Path, tmp_path: Path) -> None:
-    kept_answers = {path.name for path in (sample / "build").glob("work/answers/*")}
+    kept_answers = set(names_of((sample / "build").glob("work/answers/*")))
     assert kept_answers <= {"begun.json", "rates.json"}, "rates of calls, and no answer"
     recipe = tmp_path / "streamingqa.yaml"
     text = NEWS.read_text("utf-8").replace("../../samples", str(ROOT / "samples"))
     recipe.write_text(text + "  offline: true\n", "utf-8")
     run_cli("release", recipe, "--out", tmp_path / "r", "--build", tmp_path / "b")
-    old, new = (f / "streamingqa/1.0.0/data" for f in (sample / "releases", tmp_path / "r"))
-    assert checksums(old) == checksums(new)
+    old_data, new_data = (
+        releases_folder / "streamingqa/1.0.0/data"
+        for releases_folder in (sample / "releases", tmp_path / "r")
+    )
+    assert checksums(old_data) == checksums(new_data)
 
 
 def test_questions_of_the_sample_news(sample: Path) -> None:
     folder = sample / "releases/streamingqa/1.0.0/data/all"
-    found = [
+    found_rows = [
         row for path in sorted(folder.glob("*.parquet")) for row in pq.read_table(path).to_pylist()
     ]
-    assert len(found) >= 150
+    assert len(found_rows) >= 150
     parts: dict[str, set[str]] = {}
-    for row in found:
+    for row in found_rows:
         parts.setdefault(row["split"], set()).add(row["evidence_id"])
         assert row["question"].endswith("?")
         assert row["evidence_ts"] <= row["question_ts"]
@@ -166,24 +183,26 @@ def test_windows_that_contradict_themselves(window: dict[str, object], said: str
 
 
 def test_a_mined_folder_says_how_much_and_is_checked_for_relations(tmp_path: Path) -> None:
-    refused = run_cli("mine", DUMP, "--out", tmp_path / "m", "--relations", " P6, P39,", ok=False)
-    assert "a dump is mined for every relation" in refused.stderr
-    done = run_cli("mine", DUMP, "--out", tmp_path / "m")
-    summary = tmp_path / "m/mined.json"
-    known = json.loads(summary.read_text())
-    counted = f"{known['counts']['statements']:,} statements of 2026-02-02"
-    assert counted in done.stdout + done.stderr
-    words = ["release", TEMPLAMA, "--dump", tmp_path / "m"]
-    words += ["--build", tmp_path / "b", "--out", tmp_path / "r"]
+    refused_run = run_cli(
+        "mine", DUMP, "--out", tmp_path / "m", "--relations", " P6, P39,", ok=False
+    )
+    assert "a dump is mined for every relation" in refused_run.stderr
+    mining_run = run_cli("mine", DUMP, "--out", tmp_path / "m")
+    summary_path = tmp_path / "m/mined.json"
+    known_summary = json.loads(summary_path.read_text())
+    counted = f"{known_summary['counts']['statements']:,} statements of 2026-02-02"
+    assert counted in mining_run.stdout + mining_run.stderr
+    command_words = ["release", TEMPLAMA, "--dump", tmp_path / "m"]
+    command_words += ["--build", tmp_path / "b", "--out", tmp_path / "r"]
     # as an endpoint is mined; a change on purpose takes the checksums out
     for checksum in ("sha256", "seal"):
-        del known[checksum]
-    summary.write_text(json.dumps({**known, "asked": ["P6", "P39"]}))
-    said = run_cli(*words, ok=False).stderr
-    assert "error: " in said
-    assert "it was not mined for P102, P108, " in said
-    summary.write_text("{}")
-    assert "not what mining writes" in run_cli(*words, ok=False).stderr
+        del known_summary[checksum]
+    summary_path.write_text(json.dumps({**known_summary, "asked": ["P6", "P39"]}))
+    printed_errors = run_cli(*command_words, ok=False).stderr
+    assert "error: " in printed_errors
+    assert "it was not mined for P102, P108, " in printed_errors
+    summary_path.write_text("{}")
+    assert "not what mining writes" in run_cli(*command_words, ok=False).stderr
 
 
 @pytest.mark.parametrize(

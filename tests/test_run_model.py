@@ -26,6 +26,7 @@ from tests import tiny_model
 from tests.conftest import run_cli, run_process
 from tests.json_server import Reply, chat_reply, serve_json
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
+from tests.tables import column_of
 
 pytest.importorskip("torch")
 
@@ -41,7 +42,7 @@ def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cloze(number, "updated", period_name, **more_options)
         for number, period_name in ((7, PERIODS[0]), (8, PERIODS[1]))
     ]
-    rows = {
+    release_rows = {
         **BASE,
         "updated": {
             period_name: [
@@ -50,15 +51,15 @@ def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for period_name in PERIODS
         },
     }
-    return publish(tmp_path_factory.mktemp("releases"), Sample(rows)).folder
+    return publish(tmp_path_factory.mktemp("releases"), Sample(release_rows)).folder
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     base_address = tmp_path_factory.mktemp("models")
-    texts = [f"Person {number} plays for Club {number}." for number in range(9)]
+    training_texts = [f"Person {number} plays for Club {number}." for number in range(9)]
     return {
-        model_kind: make(base_address / model_kind, texts)
+        model_kind: make(base_address / model_kind, training_texts)
         for model_kind, make in tiny_model.KINDS.items()
     }
 
@@ -104,17 +105,19 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
     }
     first = cloze(0)
     assert (rows[0]["id"], rows[0]["prompt_sha256"]) == (first.id, prompt_hash(first.prompt))
-    assert all(field in row for row in rows)
+    for row in rows:
+        assert field in row
     if field == "scores":
         # the label of the answer, those of before, and distractors of the relation
         assert list(rows[0]["scores"])[:1] == ["Club 0"]
         assert set(rows[-1]["scores"]) == {f"Club {number}" for number in (0, 1, 2, 3, 4, 7, 8, 70)}
-        assert all(score < 0 for score in rows[0]["scores"].values())
+        for score in rows[0]["scores"].values():
+            assert score < 0
     bytes_before = (tmp_path / "out.jsonl").read_bytes()
-    again = ordered(release_folder, models[model_kind], tmp_path, view=view, offline=True)
-    assert again == rows and (tmp_path / "out.jsonl").read_bytes() == bytes_before
-    beside = read_about(tmp_path / "out.jsonl")
-    assert beside and (beside.model, beside.dataset, beside.version) == (
+    asked_again = ordered(release_folder, models[model_kind], tmp_path, view=view, offline=True)
+    assert asked_again == rows and (tmp_path / "out.jsonl").read_bytes() == bytes_before
+    about_run = read_about(tmp_path / "out.jsonl")
+    assert about_run and (about_run.model, about_run.dataset, about_run.version) == (
         model_kind,
         "sample",
         "1.0.0",
@@ -125,7 +128,7 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
 def test_a_choice_of_rows(release_folder: Path, models: Mapping[str, Path], tmp_path: Path) -> None:
     def ids(**more_options: Any) -> list[str]:
         found_prediction = ordered(release_folder, models["causal"], tmp_path, **more_options)
-        return [row["id"] for row in found_prediction]
+        return column_of(found_prediction, "id")
 
     assert len(ids(configs=["updated"])) == 2
     assert len(ids(splits=[PERIODS[1]])) == 6
@@ -135,7 +138,7 @@ def test_a_choice_of_rows(release_folder: Path, models: Mapping[str, Path], tmp_
     even = ordered(
         release_folder, models["causal"], tmp_path, limit=4, configs=["unchanged"], seed=4
     )
-    assert sorted(row["split"] for row in even) == [PERIODS[0]] * 2 + [PERIODS[1]] * 2
+    assert sorted(column_of(even, "split")) == [PERIODS[0]] * 2 + [PERIODS[1]] * 2
 
 
 @pytest.mark.parametrize("shape", [None, "question"])  # a base model knows no schema
@@ -154,7 +157,7 @@ def test_a_base_model_stops_where_it_is_told(
     model = known_answer.bigrams(tmp_path / "model", table)
     more_options: dict[str, Any] = {"configs": ["updated"], "settings": {"stop": ("Bo",)}}
     rows = ordered(release_folder, model, tmp_path, **more_options)
-    assert [row["prediction"] for row in rows] == [server_text] * 2
+    assert column_of(rows, "prediction") == [server_text] * 2
 
 
 @pytest.mark.parametrize(
@@ -226,7 +229,7 @@ def test_a_model_that_changed_is_asked_again(release_folder: Path, tmp_path: Pat
     for name in ("Ann", "Bo"):
         model = known_answer.bigrams(tmp_path / "model", {":": {name: 1.0}, name: {"</s>": 1.0}})
         rows = ordered(release_folder, model, tmp_path, configs=["updated"])
-        assert [row["prediction"] for row in rows] == [name] * 2
+        assert column_of(rows, "prediction") == [name] * 2
 
 
 @pytest.mark.slow
@@ -366,11 +369,14 @@ def test_a_server_is_asked(
     assert "Each statement has a gap, _X_." in request_body["messages"][0]["content"]
     assert "12 kept before; 0 calls" in run_cli(*words).stderr
     assert len(calls) == 12
-    beside = json.loads((tmp_path / "out.json").read_text("utf-8"))
-    assert beside["model"] == "org/m-1.5" and beside["settings"]["base_url"].startswith(server)
+    about_run = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    assert about_run["model"] == "org/m-1.5" and about_run["settings"]["base_url"].startswith(
+        server
+    )
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert len(files) >= 3
-    assert not any(KEY.encode() in file.read_bytes() for file in files)
+    for file in files:
+        assert KEY.encode() not in file.read_bytes()
     assert KEY not in completed_run.stderr + completed_run.stdout
 
 
@@ -398,7 +404,7 @@ def test_what_is_no_answer_is_told_and_not_kept(
     rows = [
         json.loads(output_line) for output_line in (tmp_path / "out.jsonl").read_text().splitlines()
     ]
-    assert [row["prediction"] for row in rows] == [None, None]
+    assert column_of(rows, "prediction") == [None, None]
 
 
 @pytest.mark.parametrize(

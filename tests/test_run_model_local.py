@@ -176,11 +176,11 @@ def test_what_texts_begin_with_is_read_once(tmp_path: Path) -> None:
         )
         with torch.inference_mode():
             all_scores = local_model.model(torch.tensor([ids])).logits[0].log_softmax(dim=-1)
-        whole = sum(
+        whole_length = sum(
             float(all_scores[token_place - 1, ids[token_place]])
             for token_place in range(len(tokens_before), len(ids))
         )
-        assert likelihood == pytest.approx(whole, abs=1e-4)
+        assert likelihood == pytest.approx(whole_length, abs=1e-4)
     assert local_model.usage.tokens_read < 2 * len(tokens_before) + 20
 
 
@@ -188,8 +188,10 @@ def test_what_fills_up_a_batch_is_not_read(tmp_path: Path) -> None:
     local_model = opened(tiny_model.masked(tmp_path, []))
     long = ModelQuestion("when did the question and the answer ", " win?", ("the article",))
     asked_questions = [ModelQuestion("who did ", ".", ("win", "the")), long]
-    alone = [near(local_model.likelihoods([any_question])[0]) for any_question in asked_questions]
-    assert local_model.likelihoods(asked_questions) == alone
+    single_likelihoods = [
+        near(local_model.likelihoods([any_question])[0]) for any_question in asked_questions
+    ]
+    assert local_model.likelihoods(asked_questions) == single_likelihoods
 
 
 def test_a_statement_is_filled_in(tmp_path: Path) -> None:

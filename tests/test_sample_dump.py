@@ -29,7 +29,8 @@ Entity = dict[str, Any]
 def entities(name: str) -> tuple[Entity, ...]:
     lines = gzip.decompress((FOLDER / name).read_bytes()).decode().splitlines()
     assert (lines[0], lines[-1]) == ("[", "]")
-    assert all(line.endswith(",") for line in lines[1:-2])
+    for line in lines[1:-2]:
+        assert line.endswith(",")
     return tuple(json.loads(line.removesuffix(",")) for line in lines[1:-1])
 
 
@@ -70,7 +71,8 @@ def test_subjects_relations_and_years() -> None:
     assert (
         max(
             Counter(
-                (e["id"], relation_id, object_id(s)) for e, relation_id, s in statements()
+                (entity_document["id"], relation_id, object_id(item_statement))
+                for entity_document, relation_id, item_statement in statements()
             ).values()
         )
         >= 3
@@ -90,8 +92,11 @@ def test_ids_are_real_or_reserved_and_statement_ids_differ() -> None:
         assert len(set(entity_ids)) == len(entity_ids)
         statement_ids = [statement["id"] for _, _, statement in statements(name)]
         assert len(set(statement_ids)) == len(statement_ids)
-    assert {s["id"] for *_, s in statements(OLDER)} - {s["id"] for *_, s in statements()}
-    assert not any("mul" in (entity.get("labels") or {}) for entity in entities(OLDER))
+    assert {item_statement["id"] for *_, item_statement in statements(OLDER)} - {
+        item_statement["id"] for *_, item_statement in statements()
+    }
+    for entity in entities(OLDER):
+        assert "mul" not in (entity.get("labels") or {})
 
 
 @pytest.mark.parametrize(("quirk", "part", "pattern"), table_cases("sample_quirks"))
@@ -106,7 +111,11 @@ def test_quirk(quirk: str, part: str, pattern: str) -> None:
 
 def test_quirks_between_statements() -> None:
     entity_ids = {entity.get("id") or entity["entity"] for entity in entities(NEWER)}
-    assert any(o not in entity_ids for *_, statement in statements() if (o := object_id(statement)))
+    assert any(
+        object_item not in entity_ids
+        for *_, statement in statements()
+        if (object_item := object_id(statement))
+    )
     terms = [statement.get("qualifiers", {}) for *_, statement in statements()]
     assert any(
         len(qualifiers.get("P580", ())) == len(qualifiers.get("P582", ())) == 2
@@ -126,8 +135,8 @@ def test_quirks_between_statements() -> None:
 
 def test_a_mistake_names_file_and_item(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "w")
-    wrong = "items:\n  A:\n    P6:\n      - B: 2019-13/..\n"
-    (tmp_path / "w" / "facts" / "zz.yaml").write_text(wrong)
+    wrong_text = "items:\n  A:\n    P6:\n      - B: 2019-13/..\n"
+    (tmp_path / "w" / "facts" / "zz.yaml").write_text(wrong_text)
     completed = run_process(sys.executable, tmp_path / "w" / "make.py", ok=False)
     assert completed.returncode == 1
     assert "zz.yaml: A: `2019-13` is no date" in completed.stderr

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from samples.wikipedia import make
+from tests.tables import names_of
 
 HERE = Path(make.__file__).parent
 ITEMS = HERE.parent / "wikidata" / "wikidata-20260202-all.json.gz"
@@ -39,7 +40,7 @@ def items() -> dict[str, Any]:
 
 def test_dump_is_what_the_text_gives() -> None:
     dump_files = make.dump()
-    assert sorted(dump_files) == sorted(path.name for path in HERE.glob("*.bz2"))
+    assert sorted(dump_files) == sorted(names_of(HERE.glob("*.bz2")))
     for name, packed in dump_files.items():
         committed = (HERE / name).read_bytes()
         assert bz2.decompress(packed) == bz2.decompress(committed), name

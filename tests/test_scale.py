@@ -57,4 +57,5 @@ def test_shares_and_their_merge_run_as_written(tmp_path: Path) -> None:
     program = f'factdrift() {{ "{sys.executable}" -m factdrift "$@"; }}\nset -e\n'
     run_process("bash", "-c", program + block, cwd=tmp_path)
     assert (tmp_path / "releases/dynamic-templama-latest/1.0.0/README.md").is_file()
-    assert all((tmp_path / f"share{number}").is_dir() for number in (1, 2, 3, 4))
+    for number in (1, 2, 3, 4):
+        assert (tmp_path / f"share{number}").is_dir()

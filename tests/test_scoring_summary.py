@@ -1,30 +1,21 @@
-"""What `score` prints: the verdicts of a config are shares of the same rows and add up."""
+"""What `score` prints of verdicts: shares of the same rows, under the names that suit the rows."""
 
-import pytest
+from factdrift.scoring.verdict_shares import VerdictShares, share_lines
 
-from factdrift.scoring.score import Mean
-from factdrift.scoring.summary import verdict_shares
-
-
-def row(metric: str, n: int, mean: float) -> Mean:
-    return Mean("d", "c", None, "all", "all", metric, n, mean, None, None)
+SHARES = {"current": 0.5, "stale": 0.1, "early": 0.25, "abstained": 0.0, "wrong": 0.15}
 
 
-@pytest.mark.parametrize(
-    ("means", "shares"),
-    [
-        # a memory that keeps what it heard last: 49.8, 8.0 and 54.3 % of different rows
-        ([row("exact_match", 600, 0.498333), row("outdated", 500, 0.08),
-          row("early", 481, 0.542620), row("abstained", 600, 0)], (299, 40, 0, 0, 261)),
-        ([row("accuracy", 10, 0.5), row("outdated", 4, 0.5), row("abstained", 10, 0)],
-         (5, 2, 3, 0, 0)),
-        # some rows were chosen from, others answered in writing
-        ([row("exact_match", 6, 0.5), row("accuracy", 4, 0.25), row("abstained", 10, 0.1)],
-         (4, 0, 5, 1, 0)),
-    ],
-)  # fmt: skip
-def test_verdicts_add_up(means: list[Mean], shares: tuple[int, ...]) -> None:
-    counted = verdict_shares({mean.metric: mean for mean in means})
-    row_count = means[-1].n
-    assert tuple(round(row_count * share) for share in counted.values()) == shares
-    assert sum(counted.values()) == pytest.approx(1)
+def test_shares_of_verdicts_are_printed_by_config_and_kind() -> None:
+    rows = [
+        VerdictShares("questions", None, 1200, SHARES),
+        VerdictShares("questions", "two-hops", 20, SHARES),
+    ]
+    heads, all_kinds, kind, note = share_lines(rows)
+    assert heads.split() == ["verdicts", "rows", *SHARES]
+    assert all_kinds.split() == ["questions", "1,200", "50.0", "10.0", "25.0", "0.0", "15.0"]
+    assert kind.split()[:2] == ["two-hops", "20"]
+    assert note == "in per cent of all rows"
+
+
+def test_scores_of_older_versions_have_no_shares() -> None:
+    assert [*share_lines([])] == []

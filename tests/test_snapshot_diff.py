@@ -87,9 +87,9 @@ def ruled(
         facts[side].append(stated("2018/", snapshot, "P6", subject="Q100"))
     facts[1].append(stated("2021-02-13/", NEW, "P6", "Q3", "Q100"))
     path = tmp_path_factory.mktemp("rules")
-    old, new = dumps(duck, path, facts, gaps)
+    old_dump, new_dump = dumps(duck, path, facts, gaps)
     out_path = path / "changes.parquet"
-    duck.write(changes(duck, old, new, EXCLUSIVE), out_path, FactChange, CHANGE_ORDER)
+    duck.write(changes(duck, old_dump, new_dump, EXCLUSIVE), out_path, FactChange, CHANGE_ORDER)
     change_rows = pq.read_table(out_path).to_pylist()
     places = [(int(change["subject"][1:]), change["object"]) for change in change_rows]
     assert places == sorted(places)
@@ -101,13 +101,13 @@ def ruled(
 
 @pytest.mark.parametrize("number", range(len(RULES)), ids=map(" | ".join, RULES))
 def test_rules(ruled: dict[str, list[dict[str, Any]]], number: int) -> None:
-    old, new, changes_expected = RULES[number]
+    old_facts, new_facts, changes_expected = RULES[number]
     fact_rows = ruled[f"Q{number}Q2"]
     found_changes = [
         ":".join([row["change"], ",".join(row["differs"])]).removesuffix(":") for row in fact_rows
     ]
     assert found_changes == changes_expected.split()
-    for side, terms, snapshot in (("old", old, OLD), ("new", new, NEW)):
+    for side, terms, snapshot in (("old", old_facts, OLD), ("new", new_facts, NEW)):
         assert [row[f"{side}_snapshot"] for row in fact_rows] == [snapshot] * len(fact_rows)
         has_side = [row[f"{side}_end_open"] is not None for row in fact_rows]
         assert has_side.count(True) == max(1, len(set(terms_of(terms)) - {"undated"})) * (

@@ -31,6 +31,7 @@ from tests.history_tables import tables
 from tests.test_reasoning import RELATIONS, histories, named_items
 
 SNAPSHOT, OLDER = date(2022, 9, 15), date(2021, 6, 1)
+# each scene of `random_histories` meets each relation; more only takes longer
 PAIRS = 3_000
 
 
@@ -47,9 +48,12 @@ def whole_run(eng: Engine, inputs: Path, out: Path) -> dict[str, int]:
     """Every table of the relational middle, of many random histories, written; the rows of each."""
     timelines = list(random_histories.histories(3, PAIRS))
     older = [random_histories.earlier(one_timeline, 3, OLDER) for one_timeline in timelines]
-    *old, more = tables(eng, inputs / "older", older, OLDER)
-    *new, rules = tables(eng, inputs / "newer", timelines, random_histories.SNAPSHOT)
-    dumps, rules = (snapshot_diff.Dump(*old), snapshot_diff.Dump(*new)), {**rules, **more}
+    *old_tables, more_table = tables(eng, inputs / "older", older, OLDER)
+    *new_tables, rules = tables(eng, inputs / "newer", timelines, random_histories.SNAPSHOT)
+    dumps, rules = (
+        (snapshot_diff.Dump(*old_tables), snapshot_diff.Dump(*new_tables)),
+        {**rules, **more_table},
+    )
     facts, gaps, entities = dumps[1]
     rows = {}
     line = timeline.timeline(eng, facts, gaps, entities, rules)
@@ -63,18 +67,18 @@ def whole_run(eng: Engine, inputs: Path, out: Path) -> dict[str, int]:
     )
     comparisons = eng.keep(period_diff.drop_less_popular(eng.keep(comparisons), entities, 300))
     order = period_diff.ORDER
-    deltas, dropped = (
+    deltas, dropped_tables = (
         period_diff.delta_rows(comparisons),
         period_diff.dropped_rows(comparisons, "quarter"),
     )
     rows["deltas"] = eng.write(deltas, out / "deltas.parquet", Delta, order)
-    rows["dropped"] = eng.write(dropped, out / "dropped.parquet", Dropped, order)
+    rows["dropped"] = eng.write(dropped_tables, out / "dropped.parquet", Dropped, order)
     changed = snapshot_diff.changes(eng, dumps[0], dumps[1], rules)
     rows["changes"] = eng.write(
         changed, out / "changes.parquet", FactChange, snapshot_diff.CHANGE_ORDER
     )
-    seen = snapshot_diff.seen(eng, [dump.facts for dump in dumps])
-    rows["seen"] = eng.write(seen, out / "seen.parquet", SeenFact, snapshot_diff.SEEN_ORDER)
+    seen_facts = snapshot_diff.seen(eng, [dump.facts for dump in dumps])
+    rows["seen"] = eng.write(seen_facts, out / "seen.parquet", SeenFact, snapshot_diff.SEEN_ORDER)
     return rows
 
 
@@ -109,8 +113,8 @@ def test_questions_over_several_facts(spark: Engine, tmp_path: Path) -> None:
         candidates = ibis.union(
             *(eng.keep(family.table(knowledge, scope)) for family in FAMILIES.values())
         )
-        chosen = draw_pool(candidates, entities, 5, 40)
-        assert eng.write(chosen, out, QuestionCandidate, ("family", "hops", "turn")) > 50
+        chosen_pool = draw_pool(candidates, entities, 5, 40)
+        assert eng.write(chosen_pool, out, QuestionCandidate, ("family", "hops", "turn")) > 50
         return out.read_bytes()
 
     with engine("duckdb", tmp_path / "scratch", threads=2) as duck:

@@ -22,7 +22,7 @@ from factdrift.builders.core import spark
 from factdrift.builders.core.engine import ready
 from factdrift.builders.core.errors import UserError
 from tests.conftest import Environment, checksums, run_process
-from tests.tables import table_cases
+from tests.tables import names_of, table_cases
 
 FRUGAL = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """A JVM that lives for a minute spends most of it on compiling itself."""
@@ -43,11 +43,11 @@ java = pytest.mark.skipif(not shutil.which("java"), reason="Java is not installe
 @contextmanager
 def taken_port(listens: bool) -> Iterator[int]:
     """A port of this machine at which nobody answers, or somebody who says nothing."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
+    with socket.socket() as held_socket:
+        held_socket.bind(("127.0.0.1", 0))
         if listens:
-            held.listen()
-        yield held.getsockname()[1]
+            held_socket.listen()
+        yield held_socket.getsockname()[1]
 
 
 @pytest.mark.parametrize(("address", "said"), table_cases("spark_addresses"))
@@ -145,10 +145,7 @@ def two_executors(home: Path) -> dict[str, str]:
 
 def each_had_work(home: Path) -> bool:
     """Whether every cluster that was started there had its two executors."""
-    executors = [
-        sorted(application_part.name for application_part in app.iterdir())
-        for app in (home / "work").iterdir()
-    ]
+    executors = [sorted(names_of(app.iterdir())) for app in (home / "work").iterdir()]
     return bool(executors) and all(names == ["0", "1"] for names in executors)
 
 
@@ -159,14 +156,20 @@ def connect_server(home: Path) -> Iterator[str]:
 
     spark_home, log = Path(distribution.__file__).parent, home / "server.log"
     settings = {**SETTINGS, "spark.connect.grpc.binding.port": "0"}
-    given = [word for pair in settings.items() for word in ("--conf", "=".join(pair))]
-    command = [str(spark_home / "bin/spark-submit"), "--master", "local[2]", *given, "--class"]
-    more = {"SPARK_HOME": str(spark_home), "PYSPARK_PYTHON": sys.executable, **FRUGAL}
+    given_words = [word for pair in settings.items() for word in ("--conf", "=".join(pair))]
+    command = [
+        str(spark_home / "bin/spark-submit"),
+        "--master",
+        "local[2]",
+        *given_words,
+        "--class",
+    ]
+    spark_environment = {"SPARK_HOME": str(spark_home), "PYSPARK_PYTHON": sys.executable, **FRUGAL}
     with log.open("w") as file:
         server = subprocess.Popen(
             [*command, "org.apache.spark.sql.connect.service.SparkConnectServer", "spark"],
             cwd=home,
-            env=os.environ | more,
+            env=os.environ | spark_environment,
             stdout=subprocess.DEVNULL,
             stderr=file,
         )

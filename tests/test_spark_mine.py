@@ -56,8 +56,10 @@ class Nodes:
         for task in (tasks_by_place[place] for place in self.places if place in tasks_by_place):
             task = task._replace(sizes=self.changed.get("sizes", task.sizes))
             where = {key: value for key, value in self.changed.items() if key != "sizes"}
-            sent = pickle.dumps(task._replace(dump_reading=task.dump_reading._replace(**where)))
-            self.said.append(tasks.read_share(code, sent))
+            sent_task = pickle.dumps(
+                task._replace(dump_reading=task.dump_reading._replace(**where))
+            )
+            self.said.append(tasks.read_share(code, sent_task))
         if len(self.places) < self.share_count or any(self.said):
             raise UserError("not all shares are read")
 
@@ -86,8 +88,8 @@ def test_shares_give_the_same_bytes(file_count: int, share_count: int, tmp_path:
 @pytest.mark.parametrize("again", [None, 2, 4, 7])
 def test_a_stopped_run_goes_on(file_count: int, again: int | None, tmp_path: Path) -> None:
     """By another number of tasks, of which Spark starts one twice, or without Spark: `None`."""
-    dump, out, said = files(tmp_path, file_count), tmp_path / "out", list[str]()
-    whole = expected(dump)
+    dump, out, said_lines = files(tmp_path, file_count), tmp_path / "out", list[str]()
+    whole_tables = expected(dump)
     with pytest.raises(UserError, match="not all shares"):
         run(dump, out, tuning=SMALL, reading=Nodes(4, [0, 2]))
     for name in (
@@ -95,9 +97,9 @@ def test_a_stopped_run_goes_on(file_count: int, again: int | None, tmp_path: Pat
     ):  # files that nobody opens again
         (dump / name).write_bytes(b"!" * (dump / name).stat().st_size)
     nodes = Nodes(again, [0, *range(again)]) if again else None
-    run(dump, out, tuning=SMALL, reading=nodes, say=said.append)
-    assert said[0].startswith("going on: ")
-    assert checksums(out) == whole
+    run(dump, out, tuning=SMALL, reading=nodes, say=said_lines.append)
+    assert said_lines[0].startswith("going on: ")
+    assert checksums(out) == whole_tables
 
 
 @pytest.mark.parametrize(
@@ -118,8 +120,8 @@ def test_what_a_node_lacks(changed: dict[str, Any], said: str, tmp_path: Path) -
 
 def test_damage_is_told_and_stops_the_others(tmp_path: Path) -> None:
     dump = files(tmp_path, 3)
-    whole = (dump / "1.json.gz").read_bytes()
-    (dump / "1.json.gz").write_bytes(whole[: len(whole) // 2])
+    whole_bytes = (dump / "1.json.gz").read_bytes()
+    (dump / "1.json.gz").write_bytes(whole_bytes[: len(whole_bytes) // 2])
     nodes = Nodes(3, [0, 1, 2])
     with pytest.raises(UserError):
         run(dump, tmp_path / "out", tuning=SMALL, reading=nodes)
@@ -155,8 +157,8 @@ def test_a_node_without_factdrift_says_so(tmp_path: Path) -> None:
     from pyspark import cloudpickle
 
     batch = pa.RecordBatch.from_pydict({"id": [0, 1]})
-    sent = tmp_path / "sent"
-    sent.write_bytes(cloudpickle.dumps((tasks.node_function("", [b"", b""]), batch)))  # type: ignore[no-untyped-call]
+    sent_folder = tmp_path / "sent"
+    sent_folder.write_bytes(cloudpickle.dumps((tasks.node_function("", [b"", b""]), batch)))  # type: ignore[no-untyped-call]
     script = "import pickle, sys; sys.modules['factdrift'] = None\n"
     script += "task, batch = pickle.loads(open('sent', 'rb').read())\n"
     script += "print([row['error'] for found in task([batch]) for row in found.to_pylist()])"

@@ -28,7 +28,7 @@ from tests.dumps import (
     term,
 )
 from tests.sparql_server import Server, serve
-from tests.tables import read_table
+from tests.tables import column_of, read_table
 from tests.wikibase_rdf import Flavour
 
 AGENT = "factdrift-tests/1.0 (mailto:tests@example.org)"
@@ -45,9 +45,9 @@ def mine_dump(
 def mine_endpoint(
     server: Server, out: Path, relations: dict[str, bool], **options: Any
 ) -> MinedTables:
-    given: dict[str, Any] = {"cache": out / "cache", "user_agent": AGENT}
-    given["policy"] = RetryPolicy(timeout=5, attempts=2)
-    return mine_sparql(server.endpoint, out, relations=relations, **given | options)
+    given_settings: dict[str, Any] = {"cache": out / "cache", "user_agent": AGENT}
+    given_settings["policy"] = RetryPolicy(timeout=5, attempts=2)
+    return mine_sparql(server.endpoint, out, relations=relations, **given_settings | options)
 
 
 def assert_same(
@@ -73,8 +73,8 @@ def assert_same(
         assert len(expected) == len(endpoint_tables)
         compared += len(expected)
     for relation in relations:
-        told = [mined.counts["relations"].get(relation, {}) for mined in (dump, sparql)]
-        assert told[0].get("statements") == told[1].get("statements"), relation
+        told_counts = [mined.counts["relations"].get(relation, {}) for mined in (dump, sparql)]
+        assert told_counts[0].get("statements") == told_counts[1].get("statements"), relation
     assert dump.snapshot == sparql.snapshot
     return compared
 
@@ -155,7 +155,7 @@ def test_every_form_of_a_statement_is_the_same(
             )
             assert relation_counts["statements"] + passed == len(ROWS) + 3
     facts = [row for row in rows(sparql.statements) if not row["reason"]]
-    assert {fact["object"] for fact in facts} == {"Q1", "Q7", "Q8"}
+    assert set(column_of(facts, "object")) == {"Q1", "Q7", "Q8"}
     assert {fact["statement"][0] for fact in facts} == {"Q", "q"}
 
 
@@ -190,8 +190,8 @@ def test_an_endpoint_gives_what_a_dump_gives(
         pytest.skip(f"no {options[0]}: set FACTDRIFT_DATA")
     relations = relations or properties_to_mine(load_relations(ROOT / "templates"))
     dump = mine_dump(options, tmp_path / "dump", relations, "2026-06-01")
-    read = (*relations, *BIRTHS, *DEATHS)
-    with serve(*options, relations=read, dated="2026-06-01T00:00:00Z") as server:
+    read_relations = (*relations, *BIRTHS, *DEATHS)
+    with serve(*options, relations=read_relations, dated="2026-06-01T00:00:00Z") as server:
         mined = mine_endpoint(server, tmp_path / "sparql", relations)
     assert assert_same(dump, mined, tmp_path, relations) > least
 
@@ -203,8 +203,8 @@ def test_the_snapshot_day_is_given_or_the_endpoints_own(forms: Path, tmp_path: P
     with serve(forms, dated="2026-11-09T23:59:59Z") as server:
         assert mine_endpoint(server, tmp_path, {"P39": False}).snapshot == date(2026, 11, 9)
         assert mine_endpoint(server, tmp_path, {"P39": False}, snapshot=DAY).snapshot == DAY
-    again = mine_endpoint(server, tmp_path, {"P39": False})  # without the server
-    assert again.snapshot == date(2026, 11, 9)
+    second_mining = mine_endpoint(server, tmp_path, {"P39": False})  # without the server
+    assert second_mining.snapshot == date(2026, 11, 9)
 
 
 def test_an_endpoint_without_a_day_asks_for_one(forms: Path, tmp_path: Path) -> None:

@@ -65,10 +65,10 @@ def test_what_rdf_does_not_keep(
     text: str, precision: int, in_json: str | None, in_rdf: str
 ) -> None:
     """Impossible days: the losses that the docstring of the route names, and no others."""
-    written = xsd_time(f"{text}T00:00:00Z", precision, GREGORIAN).value
+    written_time = xsd_time(f"{text}T00:00:00Z", precision, GREGORIAN).value
     rdf_rows = (
         possible_days(text, precision, GREGORIAN),
-        full_value_days(written, precision, GREGORIAN),
+        full_value_days(written_time, precision, GREGORIAN),
     )
     assert [days and " to ".join(map(str, days)) for days in rdf_rows] == [in_json, in_rdf]
 

@@ -25,7 +25,7 @@ from factdrift.builders.wikidata.finish import TABLES
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.steps import MinedFolder
 from tests.dumps import JULIAN, Json, array, item, statement, time_snak
-from tests.tables import read_table
+from tests.tables import names_of, read_table
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 SNAPSHOT, LAST = date(2026, 1, 15), date(2025, 12, 31)
@@ -161,8 +161,8 @@ def _relations() -> dict[str, Relation]:
 @cache
 def _ids() -> dict[str, str]:
     """A number for every subject and object, subjects after objects."""
-    objects = dict.fromkeys(said.object for case in CASES for said in case.says)
-    names = [*objects, *(case.name for case in CASES)]
+    objects = dict.fromkeys(said_segment.object for case in CASES for said_segment in case.says)
+    names = [*objects, *names_of(CASES)]
     assert len(set(names)) == len(names)
     return {name: f"Q{item_number}" for item_number, name in enumerate(names, 1)}
 
@@ -173,7 +173,7 @@ def _id(name: str) -> str:
 
 def _dump() -> bytes:
     object_names: dict[str, Any] = dict.fromkeys(
-        stated.object for case in CASES for stated in case.says
+        stated_segment.object for case in CASES for stated_segment in case.says
     )
     objects = [
         item(
@@ -187,7 +187,10 @@ def _dump() -> bytes:
         item(
             _id(case.name),
             case.name,
-            {**_life(case.life), case.relation: [_claim(stated) for stated in case.says]},
+            {
+                **_life(case.life),
+                case.relation: [_claim(stated_segment) for stated_segment in case.says],
+            },
         )
         for case in CASES
     ]
@@ -283,7 +286,7 @@ def _names(ids: Sequence[str]) -> str:
     return " ".join(sorted(name_by_id[item_id] for item_id in ids))
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@pytest.mark.parametrize("case", CASES, ids=names_of(CASES))
 def test_case(case: Case, built_cases: Found) -> None:
     """Every outcome of a case, and its segments."""
     subject = _id(case.name)

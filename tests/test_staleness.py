@@ -54,12 +54,12 @@ def told(segment: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def by_statement(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    stated = [
+    stated_facts = [
         stated_fact
         for case_number, (_, relation, text, _) in enumerate(CASES)
         for stated_fact in facts_of(case_number + 1, relation, text)
     ]
-    path = parquet(tmp_path_factory.mktemp("stale") / "f.parquet", Fact, stated)
+    path = parquet(tmp_path_factory.mktemp("stale") / "f.parquet", Fact, stated_facts)
     segments = duck.rows(timeline(duck, duck.read(path, Fact), rules=RULES).segments)
     segments_of: dict[str, list[str]] = {}
     for segment in sorted(segments, key=lambda row: str(row["start_last"])):
@@ -74,13 +74,13 @@ def test_by_hand(by_statement: dict[str, list[str]], number: int) -> None:
 
 
 def random_facts(rng: random.Random, subjects: int, objects: int) -> list[Fact]:
-    stated = []
+    stated_facts = []
     for place in range(3000):
         start = date(2000, 1, 1) + timedelta(days=rng.randint(0, 2000))
         width = rng.choice([0, 0, 30, 364])
         days = rng.choice([10, 50, 100, 200, 800])
         end = start + timedelta(days=width + days)
-        stated.append(
+        stated_facts.append(
             fact(
                 f"Q{rng.randint(1, subjects)}", rng.choice(["P1", "P2", "P3"]),
                 f"Q{1000 + rng.randint(1, objects)}", (start, start + timedelta(days=width)),
@@ -88,7 +88,7 @@ def random_facts(rng: random.Random, subjects: int, objects: int) -> list[Fact]:
                 rank="preferred" if rng.random() < 0.1 else "normal",
             )
         )  # fmt: skip
-    return stated
+    return stated_facts
 
 
 def is_followed(held: Fact, rivals: Sequence[Fact], competitor: str) -> bool:
@@ -113,18 +113,18 @@ def common_days(first: Fact, second: Fact) -> int:
 
 def terms_of(rivals: Sequence[Fact], competitor: str) -> list[Fact]:
     return [
-        held
-        for held in rivals
-        if not held.end_open
-        or held.rank == "preferred"
-        or not is_followed(held, rivals, competitor)
+        held_term
+        for held_term in rivals
+        if not held_term.end_open
+        or held_term.rank == "preferred"
+        or not is_followed(held_term, rivals, competitor)
     ]
 
 
 def is_single_seat(rivals: Sequence[Fact]) -> bool:
     """Whether two subjects held it by stated terms, and no two of them for 92 days at once."""
     terms = terms_of(rivals, "subject")
-    return len({held.subject for held in terms}) > 1 and not holds_several(terms)
+    return len({held_term.subject for held_term in terms}) > 1 and not holds_several(terms)
 
 
 def holds_several(terms: Sequence[Fact]) -> bool:
@@ -153,15 +153,15 @@ def test_windows_see_what_a_walk_sees(
     duck: Engine, tmp_path: Path, subjects: int, objects: int
 ) -> None:
     """Who is stale, from which day on, and which pairs have co-holders, in thousands of facts."""
-    stated = random_facts(random.Random(5), subjects, objects)
-    table = duck.read(parquet(tmp_path / "f.parquet", Fact, stated), Fact)
+    stated_facts = random_facts(random.Random(5), subjects, objects)
+    table = duck.read(parquet(tmp_path / "f.parquet", Fact, stated_facts), Fact)
     rules = {**RULES, "P3": TimeRule(exclusive=True)}
     segments = duck.rows(timeline(duck, table, rules=rules).segments)
     segment_of = open_segments(segments)
     places: dict[tuple[str, str], list[Fact]] = {}
-    for held in stated:
-        place = held.subject if held.relation == "P1" else held.object
-        places.setdefault((held.relation, place), []).append(held)
+    for held_fact in stated_facts:
+        place = held_fact.subject if held_fact.relation == "P1" else held_fact.object
+        places.setdefault((held_fact.relation, place), []).append(held_fact)
     stale_count = 0
     for (relation, _), rivals in places.items():
         if relation == "P1":
@@ -183,16 +183,16 @@ def open_segments(segments: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any
 def checked(rivals: Sequence[Fact], competitor: str, segment_of: dict[str, dict[str, Any]]) -> int:
     """Check each open fact of normal rank of a place; return the number of stale ones."""
     stale_count = 0
-    for held in rivals:
-        segment = segment_of.get(held.statement)
-        if segment is None or held.rank == "preferred":
+    for held_term in rivals:
+        segment = segment_of.get(held_term.statement)
+        if segment is None or held_term.rank == "preferred":
             continue
-        later_starts = starts_after(held, rivals, competitor)
+        later_starts = starts_after(held_term, rivals, competitor)
         expected = min(later_starts) - timedelta(days=1) if later_starts else NOW
-        assert held.start_first
-        assert segment["end_first"] == max(expected, held.start_first), held
+        assert held_term.start_first
+        assert segment["end_first"] == max(expected, held_term.start_first), held_term
         assert (segment["stale_until"] is not None) == bool(later_starts)
-        assert segment["rival"] == (expected < held.start_first)
+        assert segment["rival"] == (expected < held_term.start_first)
         stale_count += bool(later_starts)
     return stale_count
 
@@ -213,28 +213,28 @@ def test_kaplan_meier() -> None:
 
 def test_learned_from_facts(duck: Engine, tmp_path: Path) -> None:
     """Years are measured from middle to middle; the dead and what is vague are not counted."""
-    stated = [
+    stated_facts = [
         fact(f"Q{number}", "P5", "Q9", day("2001"), day(f"{2002 + number % 10}"), snapshot=NOW)
         for number in range(1, 61)
     ]
-    stated += [fact("Q70", "P5", "Q9", day("2010-01-01"), snapshot=NOW)]
-    stated += [fact("Q71", "P5", "Q9", day("1990"), snapshot=NOW)]  # dead
-    stated += [fact("Q72", "P5", "Q9", (date(2000, 1, 1), date(2009, 12, 31)), snapshot=NOW)]
+    stated_facts += [fact("Q70", "P5", "Q9", day("2010-01-01"), snapshot=NOW)]
+    stated_facts += [fact("Q71", "P5", "Q9", day("1990"), snapshot=NOW)]  # dead
+    stated_facts += [fact("Q72", "P5", "Q9", (date(2000, 1, 1), date(2009, 12, 31)), snapshot=NOW)]
     dead = Entity("Q71", "Q71", (), None, 0, 0, 0, None, None, day("2000")[0], day("2000")[1])
     living = Entity("Q70", "Q70", (), None, 0, 0, 0, *NO_LIFE)
-    facts = duck.read(parquet(tmp_path / "f.parquet", Fact, stated), Fact)
+    facts = duck.read(parquet(tmp_path / "f.parquet", Fact, stated_facts), Fact)
     entities = duck.read(parquet(tmp_path / "e.parquet", Entity, [dead, living]), Entity)
     rules = {**RULES, "P5": TimeRule(open_for="learned", usually="one")}
     times = {time.relation: time for time in learned.learned_times(duck, facts, entities, rules)}
     assert (times["P5"].closed, times["P5"].open) == (60, 1)
     assert times["P5"].days == (date(2010, 1, 1) - date(2001, 1, 1)).days
     assert (times["P6"].closed, times["P6"].days) == (0, None)
-    again = tmp_path / "learned.json"
-    again.write_text(learned.as_json(times.values()), "utf-8")
-    assert learned.times_of_file(again, rules) == list(times.values())
-    again.write_text('{"figures": [{"name": "other", "rows": []}]}', "utf-8")
+    second_file = tmp_path / "learned.json"
+    second_file.write_text(learned.as_json(times.values()), "utf-8")
+    assert learned.times_of_file(second_file, rules) == list(times.values())
+    second_file.write_text('{"figures": [{"name": "other", "rows": []}]}', "utf-8")
     with pytest.raises(UserError, match="no learned times"):
-        learned.times_of_file(again, rules)
-    again.write_text('[{"relation": "P5", "days": -3, "share": 0.8, "closed": 1, "open": 0}]')
+        learned.times_of_file(second_file, rules)
+    second_file.write_text('[{"relation": "P5", "days": -3, "share": 0.8, "closed": 1, "open": 0}]')
     with pytest.raises(UserError, match="days"):
-        learned.times_of_file(again, rules)
+        learned.times_of_file(second_file, rules)

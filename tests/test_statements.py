@@ -41,8 +41,10 @@ def snaks(text: str) -> list[Snak]:
 def interval(text: str) -> Validity:
     """`start..end`; `?` unknown, `open` no end stated; `@day` a sighting; `/2019`: no first day."""
     if text[0] == "@":
-        seen = None if text == "@?" else day(text[1:])
-        return Validity(None, seen and seen.last, seen and seen.first, None, False, True)
+        seen_day = None if text == "@?" else day(text[1:])
+        return Validity(
+            None, seen_day and seen_day.last, seen_day and seen_day.first, None, False, True
+        )
     start, end = text.split("..")
     return Validity(*side(start), *side("?" if end == "open" else end), end == "open", False)
 

@@ -13,6 +13,7 @@ from factdrift.builders.core.run import RecipeInput, Source
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.generate import prompt_files
 from factdrift.builders.generate.openai_servers import OpenAI
+from tests.tables import names_of
 
 
 class Settings(Strict):
@@ -45,8 +46,14 @@ class Sum(Step):
     other: Numbers | None = None
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        found = [(workspace.folder(one) / "numbers").read_text("utf-8") for one in self.numbers]
-        (out / "sum").write_text(str(sum(int(n) for text in found for n in text.split())), "utf-8")
+        found_texts = [
+            (workspace.folder(number_step) / "numbers").read_text("utf-8")
+            for number_step in self.numbers
+        ]
+        (out / "sum").write_text(
+            str(sum(int(number_text) for text in found_texts for number_text in text.split())),
+            "utf-8",
+        )
 
 
 class Stealing(Step):
@@ -79,9 +86,9 @@ def test_a_step_is_made_once_with_its_inputs_first(tmp_path: Path) -> None:
     assert [line.split()[:2] for line in printed_text] == [
         ["numbers:", "making"], ["numbers:", "making"], ["sum:", "making"],
     ]  # fmt: skip
-    again, printed_text = open_workspace(tmp_path)
-    again.folder(step)
-    again.folder(step)
+    same_workspace, printed_text = open_workspace(tmp_path)
+    same_workspace.folder(step)
+    same_workspace.folder(step)
     assert [line.split()[:2] for line in printed_text] == [["sum:", "reused"]]  # said once
 
 
@@ -89,7 +96,11 @@ def test_only_declared_inputs_can_be_read(tmp_path: Path) -> None:
     workspace, _ = open_workspace(tmp_path)
     with pytest.raises(LookupError, match="stealing reads numbers"):
         workspace.folder(Stealing())
-    assert not [p for p in workspace.root.iterdir() if not p.name.startswith(".")]
+    assert not [
+        step_folder
+        for step_folder in workspace.root.iterdir()
+        if not step_folder.name.startswith(".")
+    ]
 
 
 def test_what_a_key_holds(tmp_path: Path) -> None:
@@ -102,15 +113,15 @@ def test_what_a_key_holds(tmp_path: Path) -> None:
     assert Numbers(settings=Settings(words=Path(moved))).key == base.key
     edited = tmp_path / "edited"
     edited.write_text("b", "utf-8")
-    others = [
+    other_steps = [
         Numbers(),
         Numbers(count=3, settings=base.settings),
         Numbers(day=date(2020, 1, 3), settings=base.settings),
         Numbers(settings=Settings(words=words, most=4)),
         Numbers(settings=Settings(words=edited)),
     ]
-    assert len({one.key for one in [base, *others]}) == len(others) + 1
-    assert Sum(numbers=(base,)).key != Sum(numbers=(others[0],)).key
+    assert len({any_step.key for any_step in [base, *other_steps]}) == len(other_steps) + 1
+    assert Sum(numbers=(base,)).key != Sum(numbers=(other_steps[0],)).key
     assert Sum(numbers=(base, base)).key != Sum(numbers=(base,)).key
     assert Sum(numbers=(base,), other=base).inputs == (base,)
     with pytest.raises(UserError, match="none: no such file"):
@@ -122,11 +133,11 @@ def test_what_a_key_holds(tmp_path: Path) -> None:
 )
 def test_files_count_by_name_and_content(path: str, sha: str, same: bool) -> None:
     about = RecipeInput(licence="CC0-1.0")
-    one, other = (
-        Source("news", (Path(p),), (s,), date(2026, 1, 1), about).key_data()
-        for p, s in (("/a/x", "1"), (path, sha))
+    first_sum, second_sum = (
+        Source("news", (Path(file_path),), (file_sha,), date(2026, 1, 1), about).key_data()
+        for file_path, file_sha in (("/a/x", "1"), (path, sha))
     )
-    assert (one == other) is same
+    assert (first_sum == second_sum) is same
 
 
 class Killed(Step):
@@ -146,7 +157,7 @@ def test_a_killed_step_begins_anew(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             workspace.folder(Killed())
-    assert [p.name for p in workspace.root.iterdir()] == [f".killed-{Killed().key}.tmp"]
+    assert names_of(workspace.root.iterdir()) == [f".killed-{Killed().key}.tmp"]
 
 
 class Asking(Numbers):
@@ -158,7 +169,7 @@ class Asking(Numbers):
 def test_an_edited_file_of_prompts_is_another_key(tmp_path: Path) -> None:
     own = Path(shutil.copy(prompt_files.DEFAULT_PROMPTS, tmp_path / "mine.yaml"))
     model = OpenAI(base_url="http://127.0.0.1:9/v1", model="m", prompts=own)
-    before = Asking(backend=model).key
-    assert Asking(backend=model).key == before
+    key_before = Asking(backend=model).key
+    assert Asking(backend=model).key == key_before
     own.write_text(own.read_text("utf-8") + "# edited\n", "utf-8")
-    assert Asking(backend=model).key != before
+    assert Asking(backend=model).key != key_before

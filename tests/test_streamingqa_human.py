@@ -13,6 +13,7 @@ from factdrift.builders.rows import Decision, Gold
 from tests.asking_rows import check
 from tests.conftest import ROOT, run_cli
 from tests.gold_rows import batch_items, config_rows, figure_rows, gold_row, write_gold
+from tests.tables import column_of, keyed_by_id
 
 RECIPE = ROOT / "builders/recipes/streamingqa.yaml"
 SKIPPED = {"answer_not_in_article", "context_reference", "round_trip", "search"}
@@ -69,8 +70,8 @@ class Run:
             ]
             if entries:
                 two_workers = [*entries, {"question": VAGUE, "answer": "home"}]
-                again = [{**entries[0], "answer": OWN}]
-                answers = {"questions": [two_workers, again]}
+                second_entries = [{**entries[0], "answer": OWN}]
+                answers = {"questions": [two_workers, second_entries]}
                 self.wrote.append(gold_row(*shown(item), answers, judgments=2, dataset=WRITTEN))
         first_item, second_item, *_ = items
         right_answers = {"questions": [{"question": "Who was it in Paris?", "answer": "Ann"}]}
@@ -107,7 +108,7 @@ class Run:
             gold_row("judge_question", "0" * 16, stale_fields, {"verdict": "bad"}, "rejected", 3, 3)
         )
         write_gold(self.folder / "judgments/judge_question", gold_rows)
-        rows_by_id = {row["id"]: row for row in config_rows(self.b, "all")}
+        rows_by_id = keyed_by_id(config_rows(self.b, "all"))
         gold_rows = []
         answer_items = batch_items("answer_question", self.b, self.folder / "hits", number=90)
         for number, item in enumerate(answer_items):
@@ -151,23 +152,23 @@ def test_written_questions_are_added_and_nothing_else_changes(annotated_run: Run
     changed = compare(annotated_run.a, annotated_run.b)
     assert changed.level == "minor"
     assert set(changed.totals()) == {"added"}
-    rows_before = {row["id"]: row for row in config_rows(annotated_run.a, "all")}
-    rows_after = {row["id"]: row for row in config_rows(annotated_run.b, "all")}
+    rows_before = keyed_by_id(config_rows(annotated_run.a, "all"))
+    rows_after = keyed_by_id(config_rows(annotated_run.b, "all"))
     assert {id_: rows_after[id_] for id_ in rows_before} == rows_before
     expected_answers = {}
     for written_row in annotated_run.wrote:
-        two_workers, again = json.loads(written_row.answers)["questions"]
+        two_workers, second_entries = json.loads(written_row.answers)["questions"]
         for entry in two_workers:
             given_answers = [
                 worker_entry["answer"]
-                for worker_entry in (entry, *again)
+                for worker_entry in (entry, *second_entries)
                 if worker_entry["question"] == entry["question"]
             ]
             expected_answers[written_row.row, entry["question"]] = given_answers
-    written = [row for id_, row in rows_after.items() if id_ not in rows_before]
-    assert len(written) > 100
-    assert {row["recent_or_past"] for row in written} == {"recent", "past"}
-    for row in written:
+    written_rows = [row for id_, row in rows_after.items() if id_ not in rows_before]
+    assert len(written_rows) > 100
+    assert set(column_of(written_rows, "recent_or_past")) == {"recent", "past"}
+    for row in written_rows:
         (draw,) = (
             draw_row
             for (draw_id, question), given_answers in expected_answers.items()
@@ -185,11 +186,11 @@ def test_written_questions_are_added_and_nothing_else_changes(annotated_run: Run
         assert not SKIPPED & set(row["filters"])
         assert "toxicity" in row["filters"]
         assert row["toxicity_profanity"] is not None
-    dropped = {
+    dropped_counts = {
         figure_row["filter"]: figure_row["dropped"]
         for figure_row in figure_rows(annotated_run.b, "written_filters")
     }
-    assert sum(dropped.values()) == len(expected_answers) - len(written)
+    assert sum(dropped_counts.values()) == len(expected_answers) - len(written_rows)
     outcomes = {
         (figure_row["layout"], figure_row["outcome"]): figure_row["rows"]
         for figure_row in figure_rows(annotated_run.b, "gold")
@@ -207,8 +208,8 @@ def seconds(day: Any) -> int:
 
 @pytest.mark.slow
 def test_judged_and_answered_rows_are_what_changes(annotated_run: Run) -> None:
-    rows_before = {row["id"]: row for row in config_rows(annotated_run.b, "all")}
-    rows_after = {row["id"]: row for row in config_rows(annotated_run.c, "all")}
+    rows_before = keyed_by_id(config_rows(annotated_run.b, "all"))
+    rows_after = keyed_by_id(config_rows(annotated_run.c, "all"))
     judged_bad = {
         row
         for row, decision in annotated_run.judged.items()
@@ -224,7 +225,7 @@ def test_judged_and_answered_rows_are_what_changes(annotated_run: Run) -> None:
         row for row in annotated_run.judged if rows_before[row]["written_or_generated"] == "written"
     ]
     assert judged_written
-    baseline = {row["id"]: row for row in config_rows(annotated_run.c, "human_baseline")}
+    baseline = keyed_by_id(config_rows(annotated_run.c, "human_baseline"))
     assert check(annotated_run.c)["all"] == len(rows_after)
     for row_id, row in rows_after.items():
         given_answers = list(annotated_run.answered.get(row_id, []))
@@ -234,15 +235,15 @@ def test_judged_and_answered_rows_are_what_changes(annotated_run: Run) -> None:
             assert row_id not in baseline
             continue
         assert differ <= {"answers_additional", "targets"}
-        before = rows_before[row_id]["answers_additional"]
+        answers_before = rows_before[row_id]["answers_additional"]
         baseline_row, new_references = (
             baseline[row_id],
-            list(row["answers_additional"])[len(before) :],
+            list(row["answers_additional"])[len(answers_before) :],
         )
         assert sorted(given_answers) == sorted(
             [*new_references, *([baseline_row["answer"]] if baseline_row["answer"] else [])]
         )
-        references = [*row["answers"], *before, *new_references]
+        references = [*row["answers"], *answers_before, *new_references]
         assert baseline_row["exact_match"] == (
             baseline_row["answer"] in references or baseline_row["answer"] == "the " + references[0]
         )

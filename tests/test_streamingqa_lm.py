@@ -16,6 +16,7 @@ from factdrift.builders.text.dates import WEEKDAYS
 from tests.conftest import ROOT, run_cli
 from tests.gold_rows import config_rows
 from tests.json_server import chat_reply, serve_json
+from tests.tables import column_of
 
 NAME = re.compile(r"[A-Z]\w+(?: [A-Z]\w+)*")
 
@@ -159,7 +160,7 @@ def test_the_whole_way(model: tuple[str, Model], tmp_path: Path) -> None:
     assert calls["all"]["number"] >= len(server_model.calls) - calls_before, (
         "kept answers are not asked again"
     )
-    assert {row["answer_type"] for row in rows} >= {"entity", "phrase"}
+    assert set(column_of(rows, "answer_type")) >= {"entity", "phrase"}
     card = (whole_release / "README.md").read_text("utf-8")
     assert "m-1" in card and "one VERY short" in card and "mine-prompts.yaml" in card
     card_head = card.partition("## The recipe")[0]
@@ -167,21 +168,21 @@ def test_the_whole_way(model: tuple[str, Model], tmp_path: Path) -> None:
     assert str(tmp_path) not in card + (whole_release / "manifest.json").read_text("utf-8")
     # the same bytes from the kept answers alone, and nothing is asked
     calls_before = len(server_model.calls)
-    again = tmp_path / "again"
+    second_folder = tmp_path / "again"
     recipe_data = yaml.safe_load(path.read_text("utf-8"))
     recipe_data["build"]["offline"] = True
     (tmp_path / "build/work").rename(tmp_path / "work")
-    again.mkdir()
-    (again / "build").mkdir()
-    (tmp_path / "work").rename(again / "build/work")
+    second_folder.mkdir()
+    (second_folder / "build").mkdir()
+    (tmp_path / "work").rename(second_folder / "build/work")
     offline = recipe(tmp_path / "r", backend, offline=True)
-    run_cli("release", offline, "--build", again / "build", "--out", again / "out")
+    run_cli("release", offline, "--build", second_folder / "build", "--out", second_folder / "out")
     assert len(server_model.calls) == calls_before
     data = sorted(
         data_path.relative_to(whole_release)
         for data_path in (whole_release / "data").rglob("*.parquet")
     )
-    offline_release = again / "out/streamingqa-lm/1.0.0"
+    offline_release = second_folder / "out/streamingqa-lm/1.0.0"
     assert data and all(
         (whole_release / data_path).read_bytes() == (offline_release / data_path).read_bytes()
         for data_path in data
@@ -252,9 +253,9 @@ def test_other_models_answer_and_judge(model: tuple[str, Model], tmp_path: Path)
     run_cli("release", path, *cli_words)
     release = tmp_path / "out/streamingqa-lm-limit-4/1.0.0"
     assert len(config_rows(release, "all")) == 4
-    assert {call["model"] for call in server_model.calls[calls_before:]} == {"m-1", "m-2", "m-3"}
-    assert [row["model"] for row in figure(release, "models")] == ["m-1", "m-2", "m-3"]
-    assert {row["calls"] for row in figure(release, "calls")} == {
+    assert set(column_of(server_model.calls[calls_before:], "model")) == {"m-1", "m-2", "m-3"}
+    assert column_of(figure(release, "models"), "model") == ["m-1", "m-2", "m-3"]
+    assert set(column_of(figure(release, "calls"), "calls")) == {
         "all",
         "answering",
         "judging",

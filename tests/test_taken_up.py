@@ -25,9 +25,11 @@ from tests.test_pages_read import MAKE, TARGETS, WANTED, digests
 from torture.damage import damage_file
 
 POLICY = RetryPolicy(timeout=5.0, attempts=2, first_wait=0.01, longest_wait=0.05)
+# 10 MB, so that a fetch is stopped between pieces
 DATA = bytes(range(256)) * 40_000
 NAME = "/dump/a.json.gz"
 SEEDS = range(12)
+# several blocks of a dump of some entities
 TUNING = Tuning(block=4000, blocks=2)
 
 
@@ -104,7 +106,7 @@ def test_parts_of_a_dump_that_were_changed_are_read_again(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     random = Random(seed)
-    whole = mine(dump, tmp_path / "whole")
+    whole_tables = mine(dump, tmp_path / "whole")
 
     def stop(*words: Any, **options: Any) -> None:
         raise KeyboardInterrupt
@@ -117,7 +119,7 @@ def test_parts_of_a_dump_that_were_changed_are_read_again(
     table_files = [path for path in table_files if path.stat().st_size]
     assert len(table_files) > 9
     damage_file(random.choice(table_files), random)
-    assert mine(dump, tmp_path / "out") == whole
+    assert mine(dump, tmp_path / "out") == whole_tables
 
 
 @pytest.mark.parametrize("place", ["share.json", "part.json", "statements.json.zst"])

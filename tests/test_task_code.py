@@ -15,6 +15,7 @@ from factdrift.builders.release.publish import file_entry
 from factdrift.builders.release.task_code import TABLE, compare_code, module_checksums
 from tests.conftest import ROOT, run_cli
 from tests.release_sample import edit, publish
+from tests.tables import names_of
 
 MODULES = {
     "after.py": "builders/release/harness/after.py",
@@ -44,7 +45,10 @@ def forge(release_folder: Path, file_name: str, content: bytes) -> None:
     edit(
         release_folder,
         "files",
-        lambda entries: [*(old for old in entries if old["path"] != file_name), entry],
+        lambda entries: [
+            *(old_entry for old_entry in entries if old_entry["path"] != file_name),
+            entry,
+        ],
     )
 
 
@@ -61,13 +65,13 @@ def test_the_table_has_the_modules_of_this_version(request: pytest.FixtureReques
                 checksums.append(checksum)
         TABLE.write_text(json.dumps(table, indent=1) + "\n", "utf-8")
     for name, checksum in present.items():
-        known = table.get(factdrift.__version__, {}).get(name, [])
-        assert checksum in known, f"{name} was edited: read the change, then `make golden`"
+        known_sums = table.get(factdrift.__version__, {}).get(name, [])
+        assert checksum in known_sums, f"{name} was edited: read the change, then `make golden`"
 
 
 def test_every_module_that_releases_carry_is_in_the_table(whole_release: Path) -> None:
-    carried = {path.name for path in (whole_release / "tasks").rglob("*.py")}
-    harness = {path.name for path in files("factdrift.builders.release.harness").iterdir()}
+    carried = set(names_of((whole_release / "tasks").rglob("*.py")))
+    harness = set(names_of(files("factdrift.builders.release.harness").iterdir()))
     assert (
         carried
         <= set(MODULES)
@@ -77,8 +81,10 @@ def test_every_module_that_releases_carry_is_in_the_table(whole_release: Path) -
 
 def test_a_release_of_ours_agrees_with_its_manifest(release_folder: Path) -> None:
     assert compare_code(release_folder).sentences() == []
-    printed = run_cli("verify", release_folder).stdout
-    assert "agrees with its manifest" in printed and "code" not in printed.split(": ", 1)[1]
+    printed_text = run_cli("verify", release_folder).stdout
+    assert (
+        "agrees with its manifest" in printed_text and "code" not in printed_text.split(": ", 1)[1]
+    )
 
 
 def test_a_release_of_0_2_has_no_code_of_its_own(tmp_path: Path) -> None:
@@ -134,9 +140,9 @@ def test_code_of_its_own_is_told_and_not_pushed(release_folder: Path, file_name:
 def test_the_code_of_an_unknown_version_cannot_be_compared(release_folder: Path) -> None:
     forge(release_folder, "tasks/inspect/ask.py", EVIL)
     edit(release_folder, "code_version", "99.0.0")
-    printed = run_cli("verify", release_folder).stdout
-    assert "agrees with its manifest" in printed
-    assert "its code cannot be compared: tasks/" in printed and "99.0.0" in printed
+    printed_text = run_cli("verify", release_folder).stdout
+    assert "agrees with its manifest" in printed_text
+    assert "its code cannot be compared: tasks/" in printed_text and "99.0.0" in printed_text
     pushing = ("push", release_folder, "--repo", "me/mine", "--dry-run")
     assert "cannot be compared" in run_cli(*pushing, ok=False).stderr
 
@@ -144,6 +150,6 @@ def test_the_code_of_an_unknown_version_cannot_be_compared(release_folder: Path)
 @pytest.mark.parametrize("version", ["0.2.0\n", "../x", "", "\x1b[2J"])
 def test_a_version_that_is_none_prints_nothing_odd(release_folder: Path, version: str) -> None:
     edit(release_folder, "code_version", version)
-    printed = run_cli("verify", release_folder)
-    assert "cannot be compared" in printed.stdout
-    assert "\x1b" not in printed.stdout + printed.stderr
+    verify_run = run_cli("verify", release_folder)
+    assert "cannot be compared" in verify_run.stdout
+    assert "\x1b" not in verify_run.stdout + verify_run.stderr

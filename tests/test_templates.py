@@ -22,7 +22,7 @@ from factdrift.builders.facts.template_files import (
 from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.text.render import QUESTION_ROLES, object_last, parse_template
 from tests.conftest import run_cli
-from tests.tables import read_table
+from tests.tables import names_of, read_table
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 PAPER = ["P6", "P27", "P39", "P54", "P69", "P102", "P106", "P108"]
@@ -326,7 +326,7 @@ def written(csv_text: str) -> Path:
 @pytest.mark.parametrize("text", [TABLE, "\ufeff" + TABLE, TABLE.replace("\n", "\r\n")])
 def test_a_table_becomes_templates(folder: Path, text: str) -> None:
     template_paths = import_templates(written(text), Path("mine"))
-    assert [template_path.name for template_path in template_paths] == [
+    assert names_of(template_paths) == [
         "P54.yaml",
         "P102.yaml",
         "P6.yaml",
@@ -367,11 +367,11 @@ GOOD_ROW = "P54,team,<subject> of <object>.\n"
 def test_a_bad_row_is_left_out_and_told(folder: Path, row: str, message: str) -> None:
     text = f"Wikidata ID,Relation,Template\n{GOOD_ROW}{row}\nP6,head,<object> leads <subject>.\n"
     Path("templates.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
-    told: list[str] = []
-    template_paths = import_templates(Path("templates.csv"), Path("mine"), told.append)
-    assert [path.name for path in template_paths] == ["P54.yaml", "P6.yaml"]
+    told_lines: list[str] = []
+    template_paths = import_templates(Path("templates.csv"), Path("mine"), told_lines.append)
+    assert names_of(template_paths) == ["P54.yaml", "P6.yaml"]
     assert len(load_relations(Path("mine"))["P54"].cloze) == 1
-    (line,) = told
+    (line,) = told_lines
     assert line.startswith("left out: templates.csv:3: ") and message in line
 
 
@@ -397,7 +397,7 @@ def test_nothing_is_replaced(folder: Path) -> None:
         import_templates(Path("none.csv"), Path("mine"))
     with pytest.raises(UserError, match=r"^mine/P102\.yaml: is there already\n  take another"):
         import_templates(written(TABLE), Path("mine"))
-    assert [template_path.name for template_path in Path("mine").iterdir()] == ["P102.yaml"]
+    assert names_of(Path("mine").iterdir()) == ["P102.yaml"]
     assert existing_file.read_text() == "my own"
 
 
@@ -433,8 +433,10 @@ def test_a_template_extends_ours_with_one_sentence_changed(folder: Path) -> None
 
 def test_templates_of_a_folder_extend_each_other(folder: Path) -> None:
     (folder / "P6-a.yaml").write_text(EXTENDING.replace("P6\ne", "P6-a\ne"), encoding="utf-8")
-    more = "relation: P6-b\nextends: P6-a\nlabel: another\ncloze:\n  3: <object> is <subject>.\n"
-    (folder / "P6-b.yaml").write_text(more, encoding="utf-8")
+    second_template = (
+        "relation: P6-b\nextends: P6-a\nlabel: another\ncloze:\n  3: <object> is <subject>.\n"
+    )
+    (folder / "P6-b.yaml").write_text(second_template, encoding="utf-8")
     relations = load_relations(folder).whole()
     assert relations["P6-b"].cloze == (*relations["P6-a"].cloze, "<object> is <subject>.")
     assert relations["P6-b"].wordings == SHIPPED["P6"].wordings
@@ -459,10 +461,11 @@ def test_mistakes_of_a_template_that_extends(
 
 
 def test_templates_that_extend_in_a_circle(folder: Path) -> None:
-    for name, other in (("P6-a", "P6-b"), ("P6-b", "P6-a")):
-        text = f"relation: {name}\nextends: {other}\n"
+    for name, extended_name in (("P6-a", "P6-b"), ("P6-b", "P6-a")):
+        text = f"relation: {name}\nextends: {extended_name}\n"
         (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
-    assert all("extends" in mistake for mistake in mistakes(folder))
+    for mistake in mistakes(folder):
+        assert "extends" in mistake
 
 
 def test_all_mistakes_of_a_file_in_one_round(folder: Path) -> None:
@@ -480,8 +483,8 @@ examples:
   - {subject: Arsenal, object: Emirates Stadium, reads: [a, b]}
 """
     (folder / "P115.yaml").write_text(text, encoding="utf-8")
-    found = [mistake.removeprefix("templates/P115.yaml:") for mistake in mistakes(folder)]
-    assert found == [
+    found_mistakes = [mistake.removeprefix("templates/P115.yaml:") for mistake in mistakes(folder)]
+    assert found_mistakes == [
         "4: undated: should be 'keep', 'drop' or 'doubt', not 'never'",
         "6: cloze[0]: write <subject> for {subject}; unknown placeholder <obj>, did you mean "
         "<object>?; has no full stop at the end; a variant is a whole sentence",

@@ -31,9 +31,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_control_characters_are_escaped(text: str) -> None:
-    shown = printable(f"a{text}b")
-    assert shown.isprintable()
-    assert shown.isascii()
+    shown_text = printable(f"a{text}b")
+    assert shown_text.isprintable()
+    assert shown_text.isascii()
     assert str(UserError(text, where=text, hint=text)).replace("\n", "").isprintable()
 
 
@@ -110,8 +110,8 @@ def test_nothing_else_prints() -> None:
     ],
 )
 def test_arguments_are_escaped(tmp_path: Path, words: list[str]) -> None:
-    named = [word.format("\x1b[2Jx\x07") for word in words]
-    run = run_process(sys.executable, "-m", "factdrift", *named, ok=False, cwd=tmp_path)
+    named_words = [word.format("\x1b[2Jx\x07") for word in words]
+    run = run_process(sys.executable, "-m", "factdrift", *named_words, ok=False, cwd=tmp_path)
     printed_text = run.stdout + run.stderr
     assert "Traceback" not in printed_text
     assert not set(printed_text) & set("\x1b\x07")

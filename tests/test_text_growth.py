@@ -102,7 +102,7 @@ def test_short_texts_of_every_shape_take_milliseconds(name: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_time_grows_as_the_text_does(name: str) -> None:
     """Four times the text takes five times as long at most, and a megabyte two seconds."""
-    read = FUNCTIONS[name]
+    read_text = FUNCTIONS[name]
     slow = []
     exponents: dict[str, float] = {}
     for shape_name, shape in SHAPES.items():
@@ -110,21 +110,21 @@ def test_time_grows_as_the_text_does(name: str) -> None:
         longest = LONGEST_TEXT.get(name, MEGABYTE)
         while length < longest // 4 and seconds < MEASURABLE:
             length *= 2
-            seconds = _seconds(read, shape.text(length))
+            seconds = _seconds(read_text, shape.text(length))
         if length > longest // 4:
             continue  # as long a text as there is takes no time that counts
         for _ in range(_RUNS):  # both again: the machine may be busier for one than for the other
             seconds = max(seconds, MEASURABLE)
-            longer_seconds = _least_seconds(read, shape.text(4 * length), GROWTH * seconds)
+            longer_seconds = _least_seconds(read_text, shape.text(4 * length), GROWTH * seconds)
             exponents[shape_name] = math.log(longer_seconds / seconds, 4)
             if longer_seconds <= GROWTH * seconds:
                 break
-            seconds = _least_seconds(read, shape.text(length), 0.0)
+            seconds = _least_seconds(read_text, shape.text(length), 0.0)
         else:
             slow.append(f"{shape_name}: {longer_seconds:.3f} s for {4 * length} bytes")
             continue
         if longer_seconds * MEGABYTE / (4 * length) > MEGABYTE_SECONDS / 4:
-            megabyte_seconds = _least_seconds(read, shape.text(MEGABYTE), MEGABYTE_SECONDS)
+            megabyte_seconds = _least_seconds(read_text, shape.text(MEGABYTE), MEGABYTE_SECONDS)
             if megabyte_seconds > MEGABYTE_SECONDS and (
                 megabyte_seconds > MEGABYTE_SECONDS * slowness()
             ):
@@ -142,7 +142,10 @@ def _public_functions(package: Any) -> Iterator[str]:
             function = inspect.unwrap(value) if callable(value) else value
             if not inspect.isfunction(function) or function.__module__ != info.name:
                 continue
-            kinds = [str(p.annotation) for p in inspect.signature(function).parameters.values()]
+            kinds = [
+                str(function_parameter.annotation)
+                for function_parameter in inspect.signature(function).parameters.values()
+            ]
             if not name.startswith("_") and any("str" in kind or "bytes" in kind for kind in kinds):
                 yield name
 

@@ -25,17 +25,18 @@ def test_what_the_newest_release_needs_stays(tmp_path: Path) -> None:
         edited.write_text(f"seed: {seed}\n{text}", "utf-8")
         release(tmp_path, edited)
     (build / f".cloze-{'0' * 16}.tmp").mkdir()
-    told = run_cli("clean", "--build", build, "--dry-run").stdout
-    assert "would be removed" in told and len(list(build.glob("draws-*"))) == 3
+    printed_text = run_cli("clean", "--build", build, "--dry-run").stdout
+    assert "would be removed" in printed_text and len(list(build.glob("draws-*"))) == 3
     assert (
-        run_cli("clean", "--build", build).stdout.replace("removed,", "would be removed,") == told
+        run_cli("clean", "--build", build).stdout.replace("removed,", "would be removed,")
+        == printed_text
     )
-    left = sorted(path.name.partition("-")[0] for path in build.iterdir())
-    assert left == ["articles", "checksums.json", "draws", "used"]
-    again = run_cli("release", edited, "--out", tmp_path / "r", "--build", build).stderr
-    assert "making" not in again and "nothing written" in again
+    steps_left = sorted(path.name.partition("-")[0] for path in build.iterdir())
+    assert steps_left == ["articles", "checksums.json", "draws", "used"]
+    second_run = run_cli("release", edited, "--out", tmp_path / "r", "--build", build).stderr
+    assert "making" not in second_run and "nothing written" in second_run
     shutil.rmtree(tmp_path / "r")
-    assert {one.why for one in look(build)} == {"no release"}
+    assert {build_entry.why for build_entry in look(build)} == {"no release"}
 
 
 @pytest.mark.parametrize(("name", "why"), read_table("build_entries"))
@@ -43,12 +44,13 @@ def test_what_each_entry_is(tmp_path: Path, name: str, why: str) -> None:
     note_use(tmp_path, "mine", tmp_path, ["0123456789abcdef"])
     (tmp_path / name).mkdir(parents=True)
     (tmp_path / name / "file").write_bytes(b"12345")
-    found = look(tmp_path)
-    assert [one.why for one in found] == [why] * bool(why)
-    kept = why in ("", "a release", "answers", "fetched inputs", "unknown")
-    assert all(one.size == 5 and one.datasets == ("mine",) * (why == "a release") for one in found)
-    assert clean(found) == (0 if kept else 5)
-    assert (tmp_path / name).exists() is kept
+    found_entries = look(tmp_path)
+    assert [build_entry.why for build_entry in found_entries] == [why] * bool(why)
+    is_kept = why in ("", "a release", "answers", "fetched inputs", "unknown")
+    for build_entry in found_entries:
+        assert build_entry.size == 5 and build_entry.datasets == ("mine",) * (why == "a release")
+    assert clean(found_entries) == (0 if is_kept else 5)
+    assert (tmp_path / name).exists() is is_kept
     clean(look(tmp_path), everything=True)
     assert (tmp_path / name).exists() is (why in ("", "unknown"))
 

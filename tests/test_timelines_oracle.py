@@ -23,8 +23,10 @@ from factdrift.builders.facts.vacancies import certain_vacancies
 from tests import random_histories, spec_oracle
 from tests.history_tables import segment_rows, tables
 from tests.spec_oracle import History
+from tests.tables import column_of
 
 SNAPSHOT = random_histories.SNAPSHOT
+# of the quick test, and of the slow one, in which rare meetings of rules come up too
 SOME, MANY = 700, 20_000
 RUNS: list[tuple[Granularity, Undated, timeline.WhenCounted]] = [
     ("quarter", "accept", "end"),
@@ -101,7 +103,7 @@ def test_segments(both_timelines: Both) -> None:
     cut_subjects = {
         subject
         for subject, line in both_timelines.lines.items()
-        if any(s.doubts for s in line.segments)
+        if any(line_segment.doubts for line_segment in line.segments)
     }
     found_rows = both_timelines.duck.rows(both_timelines.line.segments.select(_COLUMNS))
     expected_rows = [
@@ -131,10 +133,11 @@ def test_statements_of_segments(both_timelines: Both) -> None:
         both_timelines.line.segments.select("subject", "statements")
     )
     used_statements = {statement_id for row in stated_rows for statement_id in row["statements"]}
-    used_statements |= {
-        row["statement"]
-        for row in both_timelines.duck.rows(both_timelines.line.gaps.select("statement"))
-    }
+    used_statements |= set(
+        column_of(
+            both_timelines.duck.rows(both_timelines.line.gaps.select("statement")), "statement"
+        )
+    )
     stated_table = both_timelines.facts.select("statement", "start_first").union(
         both_timelines.gaps.select("statement", "start_first")
     )

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.conftest import ROOT, run_cli
+from tests.tables import column_of
 
 MODES = ("easy", "hard", "consistency")
 
@@ -35,10 +36,8 @@ def test_every_answer_stands_where_the_row_says(
     for row in rows[mode]:
         assert hashlib.sha256(row["context"].encode()).hexdigest() == row["context_sha256"]
         spans = list(zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True))
-        assert all(
-            row["context"][answer_start : answer_start + len(text)] == text
-            for text, answer_start in spans
-        )
+        for text, answer_start in spans:
+            assert row["context"][answer_start : answer_start + len(text)] == text
         assert bool(spans) == (row["answerable"] == "yes")
         assert bool(row["objects"]) == (row["answerable"] != "nothing_holds")
         assert row["question"].endswith("?")
@@ -49,7 +48,8 @@ def test_a_subject_is_in_one_split(rows: dict[str, list[dict[str, Any]]]) -> Non
     for mode in MODES:
         for row in rows[mode]:
             splits_by_subject.setdefault(row["subject"], set()).add(row["split"])
-    assert all(len(splits) == 1 for splits in splits_by_subject.values())
+    for splits in splits_by_subject.values():
+        assert len(splits) == 1
     assert {split for splits in splits_by_subject.values() for split in splits} == {
         "train",
         "dev",
@@ -58,11 +58,17 @@ def test_a_subject_is_in_one_split(rows: dict[str, list[dict[str, Any]]]) -> Non
 
 
 def test_what_has_no_answer_has_none_in_its_context(rows: dict[str, list[dict[str, Any]]]) -> None:
-    assert "nothing_holds" not in {r["answerable"] for r in rows["easy"]}
+    assert "nothing_holds" not in set(column_of(rows["easy"], "answerable"))
     for mode, share in (("easy", 0.13), ("hard", 0.15)):
-        without = [r for r in rows[mode] if r["answerable"] != "yes"]
+        without = [
+            question_row for question_row in rows[mode] if question_row["answerable"] != "yes"
+        ]
         # Most others lose paragraphs, too: length tells nothing.
-        shortened = [r for r in rows[mode] if r["answerable"] == "yes" and r["left_out"]]
+        shortened = [
+            question_row
+            for question_row in rows[mode]
+            if question_row["answerable"] == "yes" and question_row["left_out"]
+        ]
         assert 2 * len(shortened) > len(rows[mode])
         assert abs(len(without) / len(rows[mode]) - share) < 0.03
         for row in without:
@@ -74,9 +80,8 @@ def test_what_has_no_answer_has_none_in_its_context(rows: dict[str, list[dict[st
                 for name in (answer["label"], *answer["aliases"])
                 if len(name) > 3
             ]
-            assert not any(
-                re.search(rf"\b{re.escape(name)}\b", row["context"]) for name in object_names
-            )
+            for name in object_names:
+                assert not re.search(rf"\b{re.escape(name)}\b", row["context"])
 
 
 def test_the_page_states_a_boundary_of_what_is_asked(rows: dict[str, list[dict[str, Any]]]) -> None:
@@ -86,7 +91,9 @@ def test_the_page_states_a_boundary_of_what_is_asked(rows: dict[str, list[dict[s
 
 
 def test_probes_have_the_answers_of_their_question(rows: dict[str, list[dict[str, Any]]]) -> None:
-    questions_by_id = {r["id"]: r for mode in ("easy", "hard") for r in rows[mode]}
+    questions_by_id = {
+        question_row["id"]: question_row for mode in ("easy", "hard") for question_row in rows[mode]
+    }
     assert len(rows["consistency"]) > len(questions_by_id)
     for row in rows["consistency"]:
         question = questions_by_id[row["probe_of"]]

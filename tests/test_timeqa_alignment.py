@@ -30,10 +30,10 @@ from tests import alignment_figures as measure
 from tests.conftest import DATA
 from tests.dumps import rows as read
 from tests.histories import Interval, day, parquet
-from tests.tables import read_table
+from tests.tables import column_of, names_of, read_table
 
 ALIGNMENT = Alignment()
-BASE = [column.name for column in fields(rows.Segment)]
+BASE = names_of(fields(rows.Segment))
 UNKNOWN: Interval = (None, None)
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"
 KINDS: dict[str, rows.ParagraphKind] = {"*": "list", "|": "table", "!": "infobox"}
@@ -85,8 +85,12 @@ def align(
 
 def _named(segment_row: rows.Segment, names: Names) -> rows.NamedSegment:
     base = {name: getattr(segment_row, name) for name in BASE}
-    more = {"object_label": names.label, "aliases": names.aliases, "object_title": names.title}
-    return rows.NamedSegment(**base, **more)  # type: ignore[arg-type]
+    name_columns = {
+        "object_label": names.label,
+        "aliases": names.aliases,
+        "object_title": names.title,
+    }
+    return rows.NamedSegment(**base, **name_columns)  # type: ignore[arg-type]
 
 
 LEEDS = Names("Leeds United F.C.", ("LUFC", "The Whites"), "Leeds United F.C.")
@@ -106,11 +110,11 @@ def test_one_segment_and_its_page(case: tuple[str, ...]) -> None:
     _, names, start, end, text, *expected = case
     segment_row = segment(start or None, None if end == "open" else end)
     [row] = align(text, [(segment_row, _names(names) if names else LEEDS)])
-    stated = [ANSWERS[row.start_stated], ANSWERS[row.end_stated]]
+    stated_answers = [ANSWERS[row.start_stated], ANSWERS[row.end_stated]]
     place = "" if row.paragraph is None else str(row.paragraph)
-    results = [row.rule, place, row.mention or "", *stated, ANSWERS[row.contradicted]]
+    results = [row.rule, place, row.mention or "", *stated_answers, ANSWERS[row.contradicted]]
     assert results == expected
-    assert row.evidence == TIERS[stated.count("yes")]
+    assert row.evidence == TIERS[stated_answers.count("yes")]
     assert (row.page, row.revision, row.verification) == (7, 8, "automatic")
     assert (row.score is not None) == (row.rule == "similar")
     if row.paragraph is not None:
@@ -183,8 +187,8 @@ def test_the_days_that_a_page_states() -> None:
         1992,
         2003,
     ]
-    listed = replace(row, paragraph=5)
-    assert [first.year for first, _ in states.dates_near_evidence([listed])] == [1999, 2003]
+    listed_row = replace(row, paragraph=5)
+    assert [first.year for first, _ in states.dates_near_evidence([listed_row])] == [1999, 2003]
     assert states.lengths == (4, 11, 7, 5, 2, 3, 1)
 
 
@@ -196,8 +200,8 @@ def test_a_name_of_two_objects_is_no_name() -> None:
     ]
     results = align("He joined United.", both)
     assert [row.rule for row in results] == ["none", "none"]
-    [alone] = align("He joined United.", both[:1])
-    assert alone.rule == "name"
+    [single_mention] = align("He joined United.", both[:1])
+    assert single_mention.rule == "name"
 
 
 def test_similarity_has_a_threshold() -> None:
@@ -213,9 +217,9 @@ def test_the_cosine_by_hand() -> None:
     """Two passages, three words a name: the weights are ln(3/3)+1 = 1 and ln(3/2)+1 = 1.405."""
     omega = Names("alpha beta omega", (), None)
     [row] = align("* alpha beta gamma\n* alpha delta", [(segment(), omega)])
-    seen, once, never = 1.0, 1.4054651081, 2.0986122887
-    dot = seen**2 + once**2
-    length = (seen**2 + once**2 + never**2) ** 0.5 * (seen**2 + 2 * once**2) ** 0.5
+    seen_weight, once, never = 1.0, 1.4054651081, 2.0986122887
+    dot = seen_weight**2 + once**2
+    length = (seen_weight**2 + once**2 + never**2) ** 0.5 * (seen_weight**2 + 2 * once**2) ** 0.5
     assert row.score == pytest.approx(dot / length, abs=1e-6)
     assert (row.paragraph, row.mention) == (0, "alpha beta")
 
@@ -239,8 +243,8 @@ def test_the_measure_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     file = tmp_path / "marked.json"
     file.write_text(record.replace('"end": 24', '"end": 26'))
     measure.main(file)
-    printed = capsys.readouterr().out
-    assert re.search(r"exact span +\d+ +[\d.]+% +\d+ +[\d.]+% +1 100\.0%", printed)
+    printed_table = capsys.readouterr().out
+    assert re.search(r"exact span +\d+ +[\d.]+% +\d+ +[\d.]+% +1 100\.0%", printed_table)
 
 
 @pytest.mark.parametrize(("label", "text", "expected"), read_table("names_in_pages"))
@@ -249,7 +253,8 @@ def test_names(label: str, text: str, expected: str) -> None:
     results = PageText(rows.Page("Q1", "T", 1, 1, paragraphs)).named_mentions(
         all_names(label, (), None), None
     )
-    assert all(mention.paragraph == 1 for mention in results)
+    for mention in results:
+        assert mention.paragraph == 1
     assert "; ".join(text[mention.start : mention.end] for mention in results) == expected
 
 
@@ -269,10 +274,8 @@ def test_dates(text: str, expected: str, stretches: str) -> None:
         " ".join(written(date_mention.first, date_mention.last) for date_mention in results.written)
         == expected
     )
-    assert all(
-        f"It was {text}."[date_mention.start : date_mention.end].strip()
-        for date_mention in results.written
-    )
+    for date_mention in results.written:
+        assert f"It was {text}."[date_mention.start : date_mention.end].strip()
     first = {
         date_mention.first: written(*date_mention[2:]) for date_mention in reversed(results.written)
     }
@@ -332,17 +335,21 @@ def test_the_same_bytes_in_two_processes(tmp_path: Path) -> None:
     for jobs in (1, 2):
         align_file(pages, segments, tmp_path / str(jobs), Alignment(), jobs)
     for name in ("aligned.parquet", "dropped.parquet"):
-        segment_row, two = ((tmp_path / str(j) / name).read_bytes() for j in (1, 2))
+        segment_row, two = ((tmp_path / str(job_count) / name).read_bytes() for job_count in (1, 2))
         assert segment_row == two
-    results, dropped = (read(tmp_path / "1" / f"{n}.parquet") for n in ("aligned", "dropped"))
-    known_subjects, expected = {page_row["item"] for page_row in read(pages)}, read(segments)
-    assert [{n: row[n] for n in BASE} for row in results] == [
-        {n: stretch[n] for n in BASE}
+    results, dropped_rows = (
+        read(tmp_path / "1" / f"{table_name}.parquet") for table_name in ("aligned", "dropped")
+    )
+    known_subjects, expected = set(column_of(read(pages), "item")), read(segments)
+    assert [{table_name: row[table_name] for table_name in BASE} for row in results] == [
+        {table_name: stretch[table_name] for table_name in BASE}
         for stretch in expected
         if stretch["subject"] in known_subjects
     ]
     left_segments = [stretch for stretch in expected if stretch["subject"] not in known_subjects]
-    assert [(drop["step"], drop["reason"], drop["item"], drop["detail"]) for drop in dropped] == [
+    assert [
+        (drop["step"], drop["reason"], drop["item"], drop["detail"]) for drop in dropped_rows
+    ] == [
         (
             "align",
             "no_page",
@@ -351,8 +358,8 @@ def test_the_same_bytes_in_two_processes(tmp_path: Path) -> None:
         )
         for stretch in left_segments
     ]
-    assert min(len(results), len(dropped)) > 20
-    assert [row["rule"] for row in results] == ["name", "name", "none"] * (len(results) // 3)
+    assert min(len(results), len(dropped_rows)) > 20
+    assert column_of(results, "rule") == ["name", "name", "none"] * (len(results) // 3)
 
 
 EDGES: list[tuple[str, list[str], list[str], list[str], list[str]]] = [
@@ -379,8 +386,8 @@ def test_edges(
     ones = [named(stretch, "Q1", "Hull") for stretch in subjects]
     segments = parquet(tmp_path / "s", rows.NamedSegment, ones)
     align_file(pages, segments, tmp_path / "out", Alignment())
-    assert [row["subject"] for row in read(tmp_path / "out/aligned.parquet")] == aligned_subjects
-    assert [row["subject"] for row in read(tmp_path / "out/dropped.parquet")] == left_segments
+    assert column_of(read(tmp_path / "out/aligned.parquet"), "subject") == aligned_subjects
+    assert column_of(read(tmp_path / "out/dropped.parquet"), "subject") == left_segments
 
 
 def kept(
@@ -401,8 +408,8 @@ def kept(
     ]
     parquet(path, rows.AlignedSegment, some)
     settings = Alignment(pairs_per_relation=cap)
-    segments, dropped = keep_pairs(duck.read(path, rows.AlignedSegment), settings, seed)
-    duck.write(dropped, folder / "d.parquet", rows.Dropped, DROPPED_ORDER)
+    segments, dropped_rows = keep_pairs(duck.read(path, rows.AlignedSegment), settings, seed)
+    duck.write(dropped_rows, folder / "d.parquet", rows.Dropped, DROPPED_ORDER)
     order = ("subject", "relation", "object")
     duck.write(segments, folder / "k.parquet", rows.AlignedSegment, order)
     left_segments = {(row["subject"], row["relation"]) for row in read(folder / "k.parquet")}
@@ -410,7 +417,7 @@ def kept(
         read(folder / "k.parquet")
     )
     drops = read(folder / "d.parquet")
-    assert {drop["step"] for drop in drops} <= {"align"}
+    assert set(column_of(drops, "step")) <= {"align"}
     return left_segments, {
         drop["item"]: (drop["reason"], drop["score"], drop["detail"]) for drop in drops
     }

@@ -14,6 +14,7 @@ from factdrift.builders.rows import Decision, Gold, ReleasedAlignedSegment
 from tests.asking_rows import check
 from tests.conftest import ROOT, run_cli
 from tests.gold_rows import batch_items, config_rows, figure_rows, gold_row, write_gold
+from tests.tables import column_of, keyed_by_id, names_of
 
 RECIPE = ROOT / "builders/recipes/timeqa.yaml"
 CHANGES = ("object", "place", "span", "unanswerable", "time")
@@ -41,7 +42,7 @@ def words_of(item: Item, number: int) -> dict[str, Any]:
 
 def judge(item: Item, number: int) -> Mapping[str, Any]:
     """What people say of an item: most are right, every kind of change is there."""
-    right = {"verdict": "correct", "time": "known"}
+    right_answers = {"verdict": "correct", "time": "known"}
     none = "mention" not in item.fields
     kind = CHANGES[number // 4 % len(CHANGES)] if number % 4 == 0 else ""
     if none:
@@ -57,12 +58,12 @@ def judge(item: Item, number: int) -> Mapping[str, Any]:
             if text and text[-1] in ".,;:)":
                 mark["text"] = text
                 return {"verdict": "other", "time": "known", "objects": [mark]}
-            return right
+            return right_answers
         case "unanswerable":
             return {"verdict": "unanswerable"}
         case "time":
             return {"verdict": "correct", "time": "unknown"}
-    return {"verdict": "unanswerable"} if none else right
+    return {"verdict": "unanswerable"} if none else right_answers
 
 
 class Run:
@@ -87,9 +88,9 @@ class Run:
     def useless(self) -> list[Gold]:
         """Rows that match nothing, are not accepted, or make no sense."""
         row_seen, shown_fields = self.items[0].row, self.items[0].fields
-        right = {"verdict": "correct", "time": "known"}
+        right_answers = {"verdict": "correct", "time": "known"}
         return [
-            gold_row("verify_facts", "0" * 16, shown_fields, right),
+            gold_row("verify_facts", "0" * 16, shown_fields, right_answers),
             gold_row(
                 "verify_facts", row_seen, shown_fields, {"verdict": "unanswerable"}, "rejected"
             ),
@@ -106,24 +107,24 @@ def human_run(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_what_changed_is_what_people_verified(human_run: Run) -> None:
     changed = compare(human_run.old, human_run.new)
     assert changed.level == "minor"
-    more = {name for name, by in changed.rows.items() if any(by.values())}
-    assert more == {"human", "human_timelines"}
+    changed_configs = {name for name, by in changed.rows.items() if any(by.values())}
+    assert changed_configs == {"human", "human_timelines"}
     assert set(changed.totals()) == {"added"}
-    shown_fields = {row["id"]: row for row in config_rows(human_run.old, "timelines")}
+    shown_fields = keyed_by_id(config_rows(human_run.old, "timelines"))
     own_values = {"id", "verification", "segment", "revisions", "suggested", "complete"}
-    names = {column.name for column in fields(ReleasedAlignedSegment)} - own_values
+    names = set(names_of(fields(ReleasedAlignedSegment))) - own_values
     place = {"rule", "paragraph", "start", "end", "mention", "score"}
     place |= {"start_stated", "end_stated", "evidence", "contradicted"}
     names_of_it = {"object", "object_label", "aliases"}
-    seen = set()
+    seen_segments = set()
     for row in config_rows(human_run.new, "human_timelines"):
-        before, revisions = shown_fields[row["segment"]], set(row["revisions"])
-        seen.add(row["segment"])
-        differ = {name for name in names if row[name] != before[name]}
+        row_before, revisions = shown_fields[row["segment"]], set(row["revisions"])
+        seen_segments.add(row["segment"])
+        differ = {name for name in names if row[name] != row_before[name]}
         assert differ <= (place | names_of_it if revisions & {"object", "span"} else place)
         assert bool(differ) == bool(revisions)
-        assert (row["verification"], row["suggested"]) == ("human", before["object_label"])
-    assert seen == {item.row for item in human_run.items}
+        assert (row["verification"], row["suggested"]) == ("human", row_before["object_label"])
+    assert seen_segments == {item.row for item in human_run.items}
 
 
 def test_the_revision_rate_is_of_every_kind(human_run: Run) -> None:
@@ -131,11 +132,18 @@ def test_the_revision_rate_is_of_every_kind(human_run: Run) -> None:
     facts = config_rows(human_run.new, "human_timelines")
     counted = {row["change"]: row["segments"] for row in rate}
     by_kind = {kind: sum(kind in row["revisions"] for row in facts) for kind in CHANGES}
-    assert list(counted.values()) == [*by_kind.values(), sum(bool(r["revisions"]) for r in facts)]
+    assert list(counted.values()) == [
+        *by_kind.values(),
+        sum(bool(fact_row["revisions"]) for fact_row in facts),
+    ]
     assert {kind for kind, number in by_kind.items() if not number} == {"span"}
-    whole = len({row["segment"] for row in facts})
-    assert all(row["share"] == row["segments"] / whole for row in rate)
-    outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure_rows(human_run.new, "gold")}
+    fact_count = len(set(column_of(facts, "segment")))
+    for row in rate:
+        assert row["share"] == row["segments"] / fact_count
+    outcomes = {
+        (fact_row["layout"], fact_row["outcome"]): fact_row["rows"]
+        for fact_row in figure_rows(human_run.new, "gold")
+    }
     assert outcomes == {
         ("verify_facts", "taken"): len(human_run.items),
         ("verify_facts", "no_such_row"): 1,
@@ -146,21 +154,28 @@ def test_the_revision_rate_is_of_every_kind(human_run: Run) -> None:
 
 def test_whole_histories_are_asked_and_no_others(human_run: Run) -> None:
     facts = config_rows(human_run.new, "human_timelines")
-    verified = {row["segment"] for row in facts}
+    verified = set(column_of(facts, "segment"))
     histories: dict[tuple[str, str], set[str]] = {}
     for row in config_rows(human_run.old, "timelines"):
         histories.setdefault((row["subject"], row["relation"]), set()).add(row["id"])
-    whole = {pair for pair, segments in histories.items() if segments <= verified}
-    assert 0 < len(whole) < len(histories)
-    assert {(r["subject"], r["relation"]) for r in facts if r["complete"]} == whole
+    whole_histories = {pair for pair, segments in histories.items() if segments <= verified}
+    assert 0 < len(whole_histories) < len(histories)
+    assert {
+        (table_row["subject"], table_row["relation"])
+        for table_row in facts
+        if table_row["complete"]
+    } == whole_histories
     questions = config_rows(human_run.new, "human")
-    assert {(r["subject"], r["relation"]) for r in questions} <= whole
-    assert {r["difficulty"] for r in questions} == {"easy", "hard"}
-    assert {r["verification"] for r in questions} == {"human"}
+    assert {
+        (table_row["subject"], table_row["relation"]) for table_row in questions
+    } <= whole_histories
+    assert set(column_of(questions, "difficulty")) == {"easy", "hard"}
+    assert set(column_of(questions, "verification")) == {"human"}
     automatic = config_rows(human_run.new, "easy") + config_rows(human_run.new, "hard")
-    assert {r["verification"] for r in automatic} == {"automatic"}
-    splits = {r["subject"]: r["split"] for r in automatic}
-    assert all(splits.get(r["subject"], r["split"]) == r["split"] for r in questions)
+    assert set(column_of(automatic, "verification")) == {"automatic"}
+    splits = {table_row["subject"]: table_row["split"] for table_row in automatic}
+    for table_row in questions:
+        assert splits.get(table_row["subject"], table_row["split"]) == table_row["split"]
 
 
 def test_questions_are_of_the_facts_that_people_verified(human_run: Run) -> None:
@@ -172,26 +187,26 @@ def test_questions_are_of_the_facts_that_people_verified(human_run: Run) -> None
     assert len(questions) > 100
     for row in questions:
         facts, texts = objects_by_question[row["subject"], row["relation"]], row["answers"]["text"]
-        objects = {row_seen["id"] for row_seen in row["objects"]}
-        assert objects <= {row_seen["object"] for row_seen in facts}
+        objects = set(column_of(row["objects"], "id"))
+        assert objects <= set(column_of(facts, "object"))
         assert {*texts} <= {
             row_seen["mention"] for row_seen in facts if row_seen["object"] in objects
         }
         for position, text in zip(row["answers"]["answer_start"], texts, strict=True):
             assert row["context"][position : position + len(text)] == text
-    assert {row["answerable"] for row in questions} >= {"yes", "not_in_page"}
+    assert set(column_of(questions, "answerable")) >= {"yes", "not_in_page"}
 
 
 @pytest.mark.slow
 def test_paraphrases_have_the_answers_of_their_question(human_run: Run, tmp_path: Path) -> None:
     """Drawn from `human`; of one question a rewording gives the answer away."""
     batch = batch_items("paraphrase", human_run.new, tmp_path / "hits", number=12, config="human")
-    questions = {row["id"]: row for row in config_rows(human_run.new, "human")}
-    automatic = {row["id"]: row for row in config_rows(human_run.new, "hard")}
-    bad = next(row_seen for row_seen in batch if questions[row_seen.row]["objects"])
+    questions = keyed_by_id(config_rows(human_run.new, "human"))
+    automatic = keyed_by_id(config_rows(human_run.new, "hard"))
+    bad_item = next(row_seen for row_seen in batch if questions[row_seen.row]["objects"])
     texts = {row_seen.row: f"Say: {row_seen.fields['question']}" for row_seen in batch}
-    texts[bad.row] += f" Not {questions[bad.row]['objects'][0]['label']}?"
-    alone = next(row for row in automatic.values() if row["id"] not in questions)
+    texts[bad_item.row] += f" Not {questions[bad_item.row]['objects'][0]['label']}?"
+    unasked_row = next(row for row in automatic.values() if row["id"] not in questions)
 
     def said(row: str, question: str, what: object, decision: Decision = "accepted") -> Gold:
         return gold_row("paraphrase", row, {"question": question}, {"paraphrase": what}, decision)
@@ -202,8 +217,8 @@ def test_paraphrases_have_the_answers_of_their_question(human_run: Run, tmp_path
         for batch_item in batch
     ]
     rows_found += [
-        said(alone["id"], alone["question"], ["So?", "And?"]),
-        said("f" * 16, alone["question"], ["Who?"]),
+        said(unasked_row["id"], unasked_row["question"], ["So?", "And?"]),
+        said("f" * 16, unasked_row["question"], ["Who?"]),
         said(row_seen, "Another?", ["Who?"]),
         said(row_seen, its, ["Who?"], "rejected"),
         said(row_seen, its, 7),
@@ -213,11 +228,11 @@ def test_paraphrases_have_the_answers_of_their_question(human_run: Run, tmp_path
     shutil.copytree(human_run.folder / "releases", tmp_path / "releases")
     words = ("--gold", tmp_path / "judgments", "--out", tmp_path / "releases")
     run_cli("release", RECIPE, *words, "--build", human_run.build)
-    new = tmp_path / "releases/timeqa/1.2.0"
-    assert compare(human_run.new, new).rows["paraphrased"]["added"] == len(batch) + 1
-    rows = config_rows(new, "paraphrased")
+    new_release = tmp_path / "releases/timeqa/1.2.0"
+    assert compare(human_run.new, new_release).rows["paraphrased"]["added"] == len(batch) + 1
+    rows = config_rows(new_release, "paraphrased")
     own_values = {"id", "prompt", "question", "paraphrase_of", "templated", "shown_from"}
-    asking = check(new)
+    asking = check(new_release)
     assert (asking["paraphrased"], asking["human"]) == (len(rows), len(questions))
     for row in rows:
         source = questions.get(row["paraphrase_of"]) or automatic[row["paraphrase_of"]]
@@ -226,13 +241,15 @@ def test_paraphrases_have_the_answers_of_their_question(human_run: Run, tmp_path
         }
         assert row["templated"] == source["question"] != row["question"]
         assert row["shown_from"] == "timeqa 1.0.0"
-    assert {r["question"] for r in rows} == {
+    assert set(column_of(rows, "question")) == {
         "So?",
         "And?",
-        *(texts[row_seen.row] for row_seen in batch if row_seen is not bad),
+        *(texts[row_seen.row] for row_seen in batch if row_seen is not bad_item),
     }
     outcomes = {
-        r["outcome"]: r["rows"] for r in figure_rows(new, "gold") if r["layout"] == "paraphrase"
+        figure_row["outcome"]: figure_row["rows"]
+        for figure_row in figure_rows(new_release, "gold")
+        if figure_row["layout"] == "paraphrase"
     }
     assert outcomes == {
         "taken": len(batch) + 1,
@@ -257,18 +274,20 @@ def test_paraphrases_alone_and_facts_that_wait_for_an_expert(
     words = ("--out", tmp_path / "r", "--build", human_run.build)
     ran = run_cli("release", RECIPE, "--gold", tmp_path / "alone", *words)
     assert "gold rows of paraphrase: 1 taken\n" in ran.stderr
-    new = tmp_path / "r/timeqa/1.0.0"
-    assert compare(human_run.old, new).rows["paraphrased"]["added"] == 1
-    assert not (new / "data/human").exists()
+    new_release = tmp_path / "r/timeqa/1.0.0"
+    assert compare(human_run.old, new_release).rows["paraphrased"]["added"] == 1
+    assert not (new_release / "data/human").exists()
     item = human_run.items[0]
     waits = gold_row("verify_facts", item.row, item.fields, {"verdict": "unanswerable"}, "open")
     write_gold(tmp_path / "open", [waits])
     run_cli("release", RECIPE, "--gold", tmp_path / "open", *words, "--version", "2.0.0")
-    new = tmp_path / "r/timeqa/2.0.0"
-    assert not config_rows(new, "human") + config_rows(new, "human_timelines")
-    assert figure_rows(new, "gold") == [{"layout": "verify_facts", "outcome": "open", "rows": 1}]
+    new_release = tmp_path / "r/timeqa/2.0.0"
+    assert not config_rows(new_release, "human") + config_rows(new_release, "human_timelines")
+    assert figure_rows(new_release, "gold") == [
+        {"layout": "verify_facts", "outcome": "open", "rows": 1}
+    ]
     nobody = {"layout": "verify_facts", "items": 1, "seen by an expert": 0}
-    assert figure_rows(new, "expert") == [nobody]
+    assert figure_rows(new_release, "expert") == [nobody]
     write_gold(tmp_path / "other", [gold_row("judge_question", "a", {}, {})])
     ran = run_cli("release", RECIPE, "--gold", tmp_path / "other", *words, ok=False)
     assert ran.returncode == 1

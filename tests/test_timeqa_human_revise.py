@@ -10,7 +10,7 @@ import pytest
 from factdrift.builders.rows import Page, Paragraph, ReleasedAlignedSegment
 from factdrift.builders.timeqa.annotations import read_verdicts, revise
 from tests.gold_rows import gold_row
-from tests.tables import read_table
+from tests.tables import ids_of, read_table
 from tests.test_timeqa_questions import segment
 
 CASES = read_table("timeqa_human")
@@ -33,7 +33,11 @@ def shown(segment_row: ReleasedAlignedSegment, **more: Any) -> Mapping[str, Any]
     names |= {name: name for name in ("valid_from", "valid_to", "mention")}
     fields = {name: getattr(segment_row, column) for name, column in names.items()}
     page = [{"text": text, "heading": "", "kind": "text"} for text in TEXTS]
-    return {n: value for n, value in (fields | {"page": page} | more).items() if value is not None}
+    return {
+        field_name: value
+        for field_name, value in (fields | {"page": page} | more).items()
+        if value is not None
+    }
 
 
 def other(*marks: str) -> Mapping[str, Any]:
@@ -84,7 +88,7 @@ def test_the_same_words_are_the_same_object_and_other_words_another() -> None:
     assert {(revised.start_stated, revised.end_stated) for revised in segment_row} == {
         (False, False)
     }  # looked for again
-    assert len({revised.id for revised in (*segment_row, *two)}) == 3
+    assert len(set(ids_of((*segment_row, *two)))) == 3
 
 
 def test_what_people_saw_must_be_what_is_there() -> None:
@@ -109,13 +113,13 @@ def test_what_people_saw_must_be_what_is_there() -> None:
 @pytest.mark.parametrize("case", CASES["lost"])
 def test_what_cannot_be_taken_is_counted(case: str) -> None:
     changes, expected = CASES["lost"][case]
-    right = gold_row("verify_facts", "3", shown(MADRID), CORRECT)
+    right_row = gold_row("verify_facts", "3", shown(MADRID), CORRECT)
     for segment_row in changes:
         segment_row |= {
             name: json.dumps(value)
             for name, value in segment_row.items()
             if isinstance(value, Mapping)
         }
-    verdicts, lost = read_verdicts([replace(right, **segment_row) for segment_row in changes])
+    verdicts, lost = read_verdicts([replace(right_row, **segment_row) for segment_row in changes])
     assert dict(lost) == expected
     assert bool(verdicts) == (not expected)

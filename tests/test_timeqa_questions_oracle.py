@@ -31,6 +31,7 @@ from factdrift.builders.timeqa.times import (
 from tests import random_histories, spec_oracle
 from tests.histories import Interval, day
 from tests.history_tables import gap_rows, segment_rows
+from tests.tables import ids_of
 from tests.test_timeqa_questions import gap, relation
 from tests.timeqa_oracle import AskedTime, Unit, answers, asked_time, verdict
 
@@ -60,12 +61,12 @@ def aligned(segment_row: Segment, rule: AlignmentRule) -> ReleasedAlignedSegment
 
 def is_proved(segment_row: AlignedSegment) -> bool:
     """Whether people checked a segment, or the page states a boundary of it and nothing else."""
-    stated = (
+    stated_days = (
         segment_row.rule != "none"
         and segment_row.evidence in ("both", "one")
         and not segment_row.contradicted
     )
-    return segment_row.verification == "human" or stated
+    return segment_row.verification == "human" or stated_days
 
 
 def near(seed: int) -> Pair:
@@ -124,11 +125,10 @@ def check(pair_question: PairQuestion, pair: Pair) -> AskedTime:
     assert time.kind == pair_question.time.specifier
     assert time.days() == pair_question.time.days()
     snapshot = pair.segments[0].snapshot
-    assert all(time_unit.last <= snapshot for time_unit in time.units)
-    assert all(
-        time_unit.first > unit_before.last
-        for time_unit, unit_before in zip(time.units[1:], time.units, strict=False)
-    )
+    for time_unit in time.units:
+        assert time_unit.last <= snapshot
+    for time_unit, unit_before in zip(time.units[1:], time.units, strict=False):
+        assert time_unit.first > unit_before.last
     judged = time
     if time.kind == "between" and pair_question.difficulty == "hard":
         judged = AskedTime("in", (Unit(time.units[0].first, time.units[1].last, YEAR),))
@@ -169,10 +169,10 @@ def ask_all(
     pair: Pair, pointwise: bool, seed: int
 ) -> tuple[list[PairQuestion], list[PairQuestion]]:
     templates = relation(*ASKS, mode="pointwise" if pointwise else "accumulate")
-    how = Questions(several=1, unanswerable={"hard": 0.3}, windows=1, probes=2)
-    questions, probes, dropped = ask_pair(pair, templates, how, seed)
+    question_settings = Questions(several=1, unanswerable={"hard": 0.3}, windows=1, probes=2)
+    questions, probes, dropped_rows = ask_pair(pair, templates, question_settings, seed)
     unproved = [
-        drop for drop in dropped if drop.reason in ("contradicted", "not_found", "not_stated")
+        drop for drop in dropped_rows if drop.reason in ("contradicted", "not_found", "not_stated")
     ]
     assert len(unproved) == sum(not is_proved(segment_item) for segment_item in pair.segments)
     return questions, probes
@@ -198,20 +198,20 @@ def test_every_row_is_so_under_every_reading(
         assert probe_objects == {answer.object for answer in origin.answers}
         assert probe.segment == origin.segment
         assert probe.time.specifier == origin.time.specifier
-    assert len({probe.id for probe in moved} | set(origins)) == len(moved) + len(origins)
+    assert len(set(ids_of(moved)) | set(origins)) == len(moved) + len(origins)
 
 
 def test_the_generators_reach_every_kind_of_row() -> None:
-    seen: Counter[tuple[str, ...]] = Counter()
+    seen_kinds: Counter[tuple[str, ...]] = Counter()
     for seed in range(400):
         for make in (near, career):
             questions, moved = ask_all(make(seed), seed % 5 == 0, seed)
-            seen.update(
+            seen_kinds.update(
                 (pair_question.difficulty, pair_question.time.specifier, pair_question.answerable)
                 for pair_question in questions
             )
-            seen.update(("probe", probe.time.specifier) for probe in moved)
-            seen.update(
+            seen_kinds.update(("probe", probe.time.specifier) for probe in moved)
+            seen_kinds.update(
                 ("several",) for pair_question in questions if len(pair_question.answers) > 1
             )
     kinds = {
@@ -229,7 +229,7 @@ def test_the_generators_reach_every_kind_of_row() -> None:
         *(("probe", segment_item) for segment_item in ("in", "between", "before", "after")),
         ("several",),
     }
-    assert {kind_key for kind_key in kinds if seen[kind_key] < 5} == set()
+    assert {kind_key for kind_key in kinds if seen_kinds[kind_key] < 5} == set()
 
 
 @pytest.mark.parametrize("kind", ["in", "between", "before", "after"])
@@ -297,5 +297,5 @@ def test_a_gap_is_in_doubt_wherever_it_may_be() -> None:
     pair = career(3)
     templates = relation(*ASKS)
     with_gap = replace(pair, gaps=(gap("", None),))
-    questions, _, dropped = ask_pair(with_gap, templates, Questions(), 1)
-    assert questions == [] and "in_doubt" in {drop.reason for drop in dropped}
+    questions, _, dropped_rows = ask_pair(with_gap, templates, Questions(), 1)
+    assert questions == [] and "in_doubt" in {drop.reason for drop in dropped_rows}

@@ -22,9 +22,9 @@ def days_of(days_text: str) -> PartialDate | None:
 @pytest.mark.parametrize(("form", "time", "precision", "days"), read_table("time_values"))
 def test_a_value(form: str, time: str, precision: str, days: str) -> None:
     calendar = {"G": GREGORIAN, "J": JULIAN, "R": ""}[form]
-    read = rdf_possible_days(time + MIDNIGHT, int(precision))
+    read_days = rdf_possible_days(time + MIDNIGHT, int(precision))
     possible_range = (
-        read if form == "R" else possible_days(time + MIDNIGHT, int(precision), calendar)
+        read_days if form == "R" else possible_days(time + MIDNIGHT, int(precision), calendar)
     )
     assert possible_range == days_of(days)
 

@@ -142,9 +142,8 @@ def test_transformers(tiny: Path) -> None:
     assert len(scores) == len(HARMLESS) and all(
         0 < (text_scores.insult or 0) < 1 for text_scores in scores
     )
-    assert all(
-        text_scores.threat is None and text_scores.profanity is not None for text_scores in scores
-    )
+    for text_scores in scores:
+        assert text_scores.threat is None and text_scores.profanity is not None
     for batch_scores, whole_scores in zip(scores, score_whole(HARMLESS), strict=True):
         assert batch_scores.insult == pytest.approx(whole_scores.insult, abs=1e-3)
 
@@ -203,11 +202,13 @@ def test_filter_keeps_scores() -> None:
         toxicity_filter = Toxicity(scorer=Perspective(endpoint=service.url, rate=1000))
         said_lines: list[str] = []
         items = [item(), item("Which idiot won?"), item(" "), item(answer="idiot")]
-        fine, bad, none, answer = toxicity_filter.judge(items, FilterContext(say=said_lines.append))
-    assert (fine.keep, bad.reason, bad.score) == (True, "toxic_insult", 0.95)
+        fine, bad_verdict, none, answer = toxicity_filter.judge(
+            items, FilterContext(say=said_lines.append)
+        )
+    assert (fine.keep, bad_verdict.reason, bad_verdict.score) == (True, "toxic_insult", 0.95)
     assert none.reason == "no_scores" and answer.keep
-    assert bad.detail and "insult=0.95" in bad.detail
-    assert fine.scores and fine.scores.insult == 0.05 and bad.scores
+    assert bad_verdict.detail and "insult=0.95" in bad_verdict.detail
+    assert fine.scores and fine.scores.insult == 0.05 and bad_verdict.scores
     assert len(said_lines) == 1 and "31 December 2026" in said_lines[0]
 
 
@@ -228,8 +229,13 @@ def test_band_places_and_samples() -> None:
     scores = (1.0, 0.95, 0.9499, 0.15, 0.3, 0.05, 0.0)
     assert [band_number(score, 0.05) for score in scores] == [19, 19, 18, 3, 6, 1, 0]
     rows = [(f"r{number}", number / 1000) for number in range(1001)]
-    chosen = rows_to_judge(rows, 1, BandRule())
-    assert next(iter(chosen)) == 0.95 and len(chosen) == 20
-    assert all(len(ids) == 50 for ids in chosen.values())
-    assert rows_to_judge(rows[::-1], 1, BandRule()) == chosen != rows_to_judge(rows, 2, BandRule())
+    chosen_rows = rows_to_judge(rows, 1, BandRule())
+    assert next(iter(chosen_rows)) == 0.95 and len(chosen_rows) == 20
+    for ids in chosen_rows.values():
+        assert len(ids) == 50
+    assert (
+        rows_to_judge(rows[::-1], 1, BandRule())
+        == chosen_rows
+        != rows_to_judge(rows, 2, BandRule())
+    )
     assert len(rows_to_judge(rows, 1, BandRule(rows=100))[0.95]) == 51

@@ -45,9 +45,15 @@ def test_a_model_scores_by_the_rubric(tmp_path: Path) -> None:
             model = CachedModel(settings.open(1), tmp_path)
             toxicity_filter = Toxicity(scorer=ModelScorer())
             assert toxicity_filter.resources() == {"model"}
-            fine, bad, none, again = toxicity_filter.judge(items, FilterContext(answering=model))
-    assert fine.keep and again.keep and fine.scores == ToxicityScores(**ALL_FINE)
-    assert (bad.reason, bad.score, none.reason) == ("toxic_insult", 0.9, "no_scores")
+            fine, bad_verdict, none, repeated_verdict = toxicity_filter.judge(
+                items, FilterContext(answering=model)
+            )
+    assert fine.keep and repeated_verdict.keep and fine.scores == ToxicityScores(**ALL_FINE)
+    assert (bad_verdict.reason, bad_verdict.score, none.reason) == (
+        "toxic_insult",
+        0.9,
+        "no_scores",
+    )
     assert model.prompt_counts == {"scoring": 3}
     assert len(prompts) == 3, "each question is asked once, ever"
 

@@ -38,16 +38,16 @@ PICKLE = b"cos\nsystem\n(S'touch loaded'\ntR."
 def test_a_planted_pickle_is_not_loaded(other_package: Path, name: str, tmp_path: Path) -> None:
     (other_package / name).write_bytes(PICKLE)
     path = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
-    printed = run_process(sys.executable, "-c", SCORE, cwd=tmp_path, env=path).stdout
-    assert f"{name}: these are not the weights of alt-profanity-check" in printed
-    assert f"alt-profanity-check=={VERSION}" in printed
+    printed_text = run_process(sys.executable, "-c", SCORE, cwd=tmp_path, env=path).stdout
+    assert f"{name}: these are not the weights of alt-profanity-check" in printed_text
+    assert f"alt-profanity-check=={VERSION}" in printed_text
     assert not (tmp_path / "loaded").exists()
 
 
 def test_the_known_weights_are_loaded(other_package: Path, tmp_path: Path) -> None:
     path = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
-    printed = run_process(sys.executable, "-c", SCORE, cwd=tmp_path, env=path).stdout
-    assert "profanity=1.0" in printed
+    printed_text = run_process(sys.executable, "-c", SCORE, cwd=tmp_path, env=path).stdout
+    assert "profanity=1.0" in printed_text
 
 
 def test_the_version_with_these_weights_is_asked_for() -> None:

@@ -22,12 +22,12 @@ from factdrift.builders.text.sentences import split_sentences
 from factdrift.builders.wmt.archive import LineFormat, find_archives
 from factdrift.builders.wmt.dropped import LINE_COLUMNS, dropped_rows
 from factdrift.builders.wmt.index import TABLES, index_archive
-from factdrift.builders.wmt.lines import parse_block, sentences_of
+from factdrift.builders.wmt.lines import parse_block, search_block, sentences_of
 from factdrift.builders.wmt.raw import BAD_LINES
 from factdrift.builders.wmt.read import read_articles
 from tests.conftest import ROOT
 from tests.dumps import rows
-from tests.tables import read_table
+from tests.tables import column_of, ids_of, names_of, read_table
 
 CASES = read_table("question_cases")
 
@@ -81,13 +81,13 @@ LINES["not UTF-8"] = (line(split=b"caf\xe9"), "bad_utf8")
 def test_lines(tmp_path: Path) -> None:
     index_archive(archive(tmp_path, *(line for line, _ in LINES.values())), tmp_path / "out")
     reasons = {line_number: reason for line_number, (_, reason) in enumerate(LINES.values(), 1)}
-    dropped = {
+    dropped_reasons = {
         int(drop["item"].removeprefix(f"{NAME}.gz:")): drop["reason"]
         for drop in dropped_in(tmp_path / "out")
         if drop["step"] == "read"
     }
     kept_lines = {reference.line: None for reference in refs(tmp_path / "out")}
-    assert dropped | kept_lines == reasons
+    assert dropped_reasons | kept_lines == reasons
     assert len(kept_lines) == 4
 
 
@@ -121,7 +121,7 @@ def test_bytes_do_not_depend_on_jobs_or_blocks(tmp_path: Path, near: float) -> N
         index_archive(paths, tmp_path / name, near_duplicates=near, **options)
     assert same(tmp_path / "one", tmp_path / "two")
     assert same(tmp_path / "one", tmp_path / "small")
-    assert {table_path.name for table_path in (tmp_path / "one").iterdir()} == set(TABLES)
+    assert set(names_of((tmp_path / "one").iterdir())) == set(TABLES)
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".zst"])
@@ -166,7 +166,7 @@ def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
     ]
     lines = [json.dumps(reference).encode() for reference in records]
     references = indexed(archive(tmp_path, *lines, b"{", name="n.jsonl"), tmp_path / "a")
-    reasons = [day["reason"] for day in dropped_in(tmp_path / "a")]
+    reasons = column_of(dropped_in(tmp_path / "a"), "reason")
     assert reasons == ["bad_date", "empty_text", "malformed_line"]
     articles_by_day = {
         article.day.isoformat(): article
@@ -183,12 +183,8 @@ def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
     (tmp_path / "p").mkdir()
     pq.write_table(pa.Table.from_pylist(records[:3]), tmp_path / "p" / "n.parquet")
     second_folder = indexed(tmp_path / "p", tmp_path / "b")
-    assert [reference.id for reference in second_folder] == [
-        reference.id for reference in references
-    ]
-    assert [article.id for article in read_articles(tmp_path / "p", second_folder)] == [
-        article.id for article in articles_by_day.values()
-    ]
+    assert ids_of(second_folder) == ids_of(references)
+    assert ids_of(read_articles(tmp_path / "p", second_folder)) == ids_of(articles_by_day.values())
 
 
 @pytest.mark.parametrize(
@@ -204,18 +200,23 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(
     assert printed_text[0].endswith(" articles of 2 lines")
     articles = indexed(path, tmp_path / "out")
     assert [record.line for record in articles] == [1, 2]
-    assert [record.id for record in articles] == [
-        key(day, "A. B.") for day in ("20190207", "20190208")
-    ]
-    assert [article.id for article in read_articles(path, articles)] == [
-        record.id for record in articles
-    ]
-    assert [article.id for article in read_articles(path, [record.id for record in articles])] == [
-        record.id for record in articles
-    ]
+    assert ids_of(articles) == [key(day, "A. B.") for day in ("20190207", "20190208")]
+    assert ids_of(read_articles(path, articles)) == ids_of(articles)
+    assert ids_of(read_articles(path, ids_of(articles))) == ids_of(articles)
     path.write_bytes(b"\xef\xbb\xbf")
     with pytest.raises(UserError, match="no line of it is an article"):
         index_archive(path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("end", [b"", b"\r", b"\x1a", b"\x1a\0\r"])
+@pytest.mark.parametrize("mark_count", [0, 1, 2])
+def test_what_joined_files_have_around_a_line_is_no_part_of_it(mark_count: int, end: bytes) -> None:
+    block_bytes = b"\xef\xbb\xbf" * mark_count + line() + end + b"\n"
+    until = date(2030, 1, 1)
+    parsed = parse_block(block_bytes, "wmt", until, signatures=False)
+    assert parsed == parse_block(line(), "wmt", until, signatures=False)
+    ((_, day_number, _, digest, _),) = parsed.articles
+    assert len(search_block(block_bytes, "wmt", {day_number: {digest}})) == 1
 
 
 @pytest.mark.parametrize(("text", "count"), CASES["split_texts"])
@@ -231,8 +232,8 @@ def test_sentences_by_rule(sentences: list[str]) -> None:
 def test_the_first_of_equal_ids_stays(tmp_path: Path) -> None:
     path = archive(tmp_path, line(), line(split="Z."), line("20190208"))
     assert [reference.line for reference in indexed(path, tmp_path / "out")] == [1, 3]
-    (dropped,) = dropped_in(tmp_path / "out")
-    assert (dropped["reason"], dropped["detail"]) == ("duplicate", f"as {NAME}.gz:1")
+    (dropped_row,) = dropped_in(tmp_path / "out")
+    assert (dropped_row["reason"], dropped_row["detail"]) == ("duplicate", f"as {NAME}.gz:1")
 
 
 WORDS = [f"word{line_number}" for line_number in range(300)]
@@ -271,9 +272,7 @@ def test_keep_list(tmp_path: Path, escape: Any) -> None:
     first_folder = escape(key("20190207", "a")).encode()
     keys = archive(tmp_path / "k", first_folder, b"", name="keys.txt.gz")
     assert [article_ref.line for article_ref in indexed(path, tmp_path / "out", keep=keys)] == [1]
-    assert [dropped_row["reason"] for dropped_row in dropped_in(tmp_path / "out")] == [
-        "not_in_keep_list"
-    ] * 2
+    assert column_of(dropped_in(tmp_path / "out"), "reason") == ["not_in_keep_list"] * 2
     keys = archive(tmp_path / "k", first_folder, b"hello", name="keys.txt.gz")
     with pytest.raises(UserError, match=r"keys.txt.gz:2: not an article's id"):
         index_archive(path, tmp_path / "out", keep=keys)
@@ -289,9 +288,9 @@ def test_until(tmp_path: Path) -> None:
 
 
 def test_a_file_cut_short_says_how_far(tmp_path: Path) -> None:
-    whole = (SAMPLES / f"{NAME}.gz").read_bytes()
+    whole_bytes = (SAMPLES / f"{NAME}.gz").read_bytes()
     path = tmp_path / f"{NAME}.gz"
-    path.write_bytes(whole[: len(whole) // 2])
+    path.write_bytes(whole_bytes[: len(whole_bytes) // 2])
     with pytest.raises(UserError, match=rf"{NAME}.gz: the file is cut short or damaged after \d"):
         index_archive(path, tmp_path / "out")
     assert not list((tmp_path / "out").iterdir())
@@ -303,7 +302,7 @@ def test_files_that_are_no_archive(tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     (tmp_path / "own.jsonl").write_text('{"id": 7, "date": "2020-01-01", "text": "A."}\n')
     pq.write_table(pa.table({"date": ["x"], "text": ["y"], "id": [7]}), tmp_path / "own.parquet")
-    wrong: dict[str, str] = {
+    wrong_files: dict[str, str] = {
         "own.jsonl": "own.jsonl:1: its records have `id`",
         "own.parquet": "its records have `id`",
         "absent.gz": "no such file",
@@ -311,7 +310,7 @@ def test_files_that_are_no_archive(tmp_path: Path) -> None:
         "page.html": "no line of it is an article",
         "none": "no news archive in this folder",
     }
-    for name, text in wrong.items():
+    for name, text in wrong_files.items():
         with pytest.raises(UserError, match=text):
             index_archive(tmp_path / name, tmp_path / "out")
     archive(tmp_path / "a", line())
@@ -326,11 +325,11 @@ def test_reading_by_place_by_table_and_by_id(tmp_path: Path, jobs: int) -> None:
     some_refs = known_ids[::37]
     options = {"jobs": jobs, "block": 4096}
     by_place = list(read_articles(SAMPLES, reversed(some_refs), **options))  # type: ignore[arg-type]
-    assert [article.id for article in by_place] == [article_ref.id for article_ref in some_refs]
-    some_ids = [article_ref.id for article_ref in some_refs]
+    assert ids_of(by_place) == ids_of(some_refs)
+    some_ids = ids_of(some_refs)
     assert by_place == list(read_articles(SAMPLES, some_ids, **options))  # type: ignore[arg-type]
     everything = list(read_articles(SAMPLES, tmp_path / "out/articles.parquet", **options))  # type: ignore[arg-type]
-    assert [article.id for article in everything] == [article_ref.id for article_ref in known_ids]
+    assert ids_of(everything) == ids_of(known_ids)
     assert [len(article.sentences) for article in everything] == [
         article_ref.sentences for article_ref in known_ids
     ]
@@ -357,8 +356,8 @@ def test_real_news(real_data: Path, tmp_path: Path) -> None:
         pytest.skip(f"no news in {real_data}")
     index_archive(folder, tmp_path / "out", jobs=2)
     assert len(refs(tmp_path / "out")) == 6451 and not dropped_in(tmp_path / "out")
-    with gzip.open(folder / "news-docs.index.tsv.gz", "rt", encoding="utf-8") as listed:
-        published = {row.split("\t")[3] for row in listed}
+    with gzip.open(folder / "news-docs.index.tsv.gz", "rt", encoding="utf-8") as listed_lines:
+        published = {row.split("\t")[3] for row in listed_lines}
     assert {reference.sha256 for reference in refs(tmp_path / "out")} <= published
 
 

@@ -25,6 +25,7 @@ from factdrift.builders.wmt.dates import (
     earlier_occurrences,
 )
 from factdrift.builders.wmt.lines import sorting_key
+from tests.tables import column_of, keyed_by_id
 
 NONE = Amount(recent=0, past=0)
 SEED = 2205
@@ -116,8 +117,10 @@ def test_recent_questions_wait_uniformly_from_0_to_30_days(drawn_dates: DrawnDat
     """Articles from January to November: none of their questions is outside the year."""
     article = days_of(drawn_dates.table, "article_day", split="eval", subset="recent")
     question = days_of(drawn_dates.table, "question_day", split="eval", subset="recent")
-    inside = (article >= np.datetime64("2020-01-01")) & (article <= np.datetime64("2020-12-01"))
-    waits = Counter((question - article)[inside].astype(int).tolist())
+    inside_year = (article >= np.datetime64("2020-01-01")) & (
+        article <= np.datetime64("2020-12-01")
+    )
+    waits = Counter((question - article)[inside_year].astype(int).tolist())
     assert sorted(waits) == list(range(31))
     assert sum(waits.values()) > 80_000
     assert uniform(list(waits.values()))
@@ -151,7 +154,7 @@ def test_bounds_of_every_split(uneven: Path, tmp_path: Path) -> None:
     assert not ids_by_part["eval"] & ids_by_part["train"]
     assert not ids_by_part["eval"] & ids_by_part["valid"]
     assert not ids_by_part["train"] & ids_by_part["valid"]
-    assert [r["id"] for r in rows] == sorted({r["id"] for r in rows})
+    assert column_of(rows, "id") == sorted(set(column_of(rows, "id")))
     assert row_id("streamingqa", "eval", "past", 0) in {
         *table["id"].to_pylist(),
         *pq.read_table(tmp_path / "draws_dropped.parquet")["item"].to_pylist(),
@@ -160,13 +163,12 @@ def test_bounds_of_every_split(uneven: Path, tmp_path: Path) -> None:
 
 def test_a_draw_does_not_depend_on_how_many_there_are(uneven: Path, tmp_path: Path) -> None:
     few = {"eval": Amount(recent=50, past=50), "train": NONE, "valid": NONE}
-    more = {"eval": Amount(recent=900, past=70), "train": few["eval"], "valid": NONE}
-    small = {r["id"]: r for r in run(uneven, tmp_path / "a", SEED, **few).table.to_pylist()}
-    large = {r["id"]: r for r in run(uneven, tmp_path / "b", SEED, **more).table.to_pylist()}
-    assert all(large[name] == row for name, row in small.items())
-    other_rows = {
-        r["id"]: r for r in run(uneven, tmp_path / "c", SEED + 1, **few).table.to_pylist()
-    }
+    larger_amounts = {"eval": Amount(recent=900, past=70), "train": few["eval"], "valid": NONE}
+    small = keyed_by_id(run(uneven, tmp_path / "a", SEED, **few).table.to_pylist())
+    large = keyed_by_id(run(uneven, tmp_path / "b", SEED, **larger_amounts).table.to_pylist())
+    for name, row in small.items():
+        assert large[name] == row
+    other_rows = keyed_by_id(run(uneven, tmp_path / "c", SEED + 1, **few).table.to_pylist())
     assert small != other_rows
 
 

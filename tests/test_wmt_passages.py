@@ -16,7 +16,7 @@ from factdrift.builders.wmt.passages import (
     write_passages,
 )
 from tests.conftest import ROOT
-from tests.tables import read_table
+from tests.tables import ids_of, read_table
 
 CASES = read_table("question_cases")
 
@@ -39,9 +39,7 @@ def test_chunks_of_six(sentences: int, sizes: list[int]) -> None:
     name = sorting_key(day, bytes(range(32)))
     words = [f"S{number}." for number in range(sentences)]
     passages = article_passages(17_934, bytes(range(32)), "\n".join(words))
-    assert [passage.id for passage in passages] == [
-        f"{name}_{number}" for number in range(len(sizes))
-    ]
+    assert ids_of(passages) == [f"{name}_{number}" for number in range(len(sizes))]
     assert [len(passage.text.split()) - 4 for passage in passages] == sizes
     assert passages[0].text.startswith("Thursday, February 7, 2019. S0.")
     assert {passage.sha256 for passage in passages} == {bytes(range(32)).hex()}
@@ -61,8 +59,10 @@ def test_a_corpus_until_a_day_is_the_same_for_any_number_of_processes(
     write_passages(SAMPLES, tmp_path / "one", until=day)
     write_passages(SAMPLES, tmp_path / "two", until=day, jobs=jobs, block=block)
     for name in ("passages.parquet", "articles.parquet", "dropped.parquet"):
-        first_bytes, right = ((tmp_path / side / name).read_bytes() for side in ("one", "two"))
-        assert first_bytes == right, name
+        first_bytes, second_bytes = (
+            (tmp_path / side / name).read_bytes() for side in ("one", "two")
+        )
+        assert first_bytes == second_bytes, name
     passages = pq.read_table(tmp_path / "one/passages.parquet")
     assert max(passages["day"].to_pylist()) <= day
     articles = pq.read_table(tmp_path / "one/articles.parquet")

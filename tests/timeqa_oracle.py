@@ -20,6 +20,7 @@ TIME = re.compile(
     "|(?:(?P<kind>in|on|before|after) " + UNIT.format(n=1) + ")"
     "|(?:(?P<pair>from|between) " + UNIT.format(n=2) + " (?:to|and) " + UNIT.format(n=3) + ")"
 )
+# the most days of a unit; a part of a decade has four years
 DAY, MONTH, YEAR, PART = 1, 31, 366, 1461
 
 

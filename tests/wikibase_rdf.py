@@ -52,8 +52,8 @@ def entity_rdf(
 ) -> Iterator[Quad]:
     """The triples of one entity document, or of a redirect; only some relations, if asked."""
     if "redirect" in entity:
-        old, new = (NamedNode(WD + entity[key]) for key in ("entity", "redirect"))
-        yield Quad(old, SAME, new)
+        old_node, new_node = (NamedNode(WD + entity[key]) for key in ("entity", "redirect"))
+        yield Quad(old_node, SAME, new_node)
         return
     node = NamedNode(WD + entity["id"])
     for part, predicate in NAMES.items():
@@ -131,13 +131,13 @@ def _time(node: NamedNode, place: str, relation: str, value: Json) -> Iterator[Q
     """A full time value, with a node of its own that equal values share."""
     literal = xsd_time(value["time"], value["precision"], value["calendarmodel"])
     mark = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-    whole = NamedNode(f"http://www.wikidata.org/value/{mark}")
+    time_node = NamedNode(f"http://www.wikidata.org/value/{mark}")
     yield Quad(node, NamedNode(f"{PROP}{place}/{relation}"), literal)
-    yield Quad(node, NamedNode(f"{PROP}{place}/value/{relation}"), whole)
-    yield _quad(whole.value, ONTOLOGY + "timeValue", literal)
+    yield Quad(node, NamedNode(f"{PROP}{place}/value/{relation}"), time_node)
+    yield _quad(time_node.value, ONTOLOGY + "timeValue", literal)
     precision = _typed(str(value["precision"]), "integer")
-    yield _quad(whole.value, ONTOLOGY + "timePrecision", precision)
-    yield _quad(whole.value, ONTOLOGY + "timeCalendarModel", NamedNode(value["calendarmodel"]))
+    yield _quad(time_node.value, ONTOLOGY + "timePrecision", precision)
+    yield _quad(time_node.value, ONTOLOGY + "timeCalendarModel", NamedNode(value["calendarmodel"]))
 
 
 def xsd_time(time: str, precision: int, calendar: str) -> Text:
@@ -147,16 +147,16 @@ def xsd_time(time: str, precision: int, calendar: str) -> Text:
     if not year:
         return Text(time)
     month, day = min(max(month, 1), 12), max(day, 1)
-    before = time[0] == "-"
+    is_bce = time[0] == "-"
     if calendar.endswith("Q1985786") and precision >= 11:
-        year, month, day = _gregorian(1 - year if before else year, month, day)
+        year, month, day = _gregorian(1 - year if is_bce else year, month, day)
     else:
         if precision <= 9:
             month = 1
         if precision <= 10:
             day = 1
         day = min(day, monthrange(2000 + year % 400, month)[1])
-        if before:
+        if is_bce:
             year = 1 - year if precision >= 9 else -year
     sign = "-" if year < 0 else ""
     return _typed(f"{sign}{abs(year):04}-{month:02}-{day:02}T{clock}", "dateTime")

@@ -1,13 +1,14 @@
 """The interface of a platform: write a batch, read its results, approve or reject the work."""
 
 import csv
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from factdrift.annotation.batch import HitBatch, Item
 from factdrift.annotation.layout import Layout, Rejection
@@ -31,10 +32,14 @@ class Recognition(IntEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The decision on a submission: why it is rejected (empty: it is approved), and a bonus."""
+    """The decision on a submission: why it is rejected (empty: it is approved), and a bonus.
+
+    `counted` says whether its answers are used, which is another question than its pay.
+    """
 
     reason: str
     bonus: Decimal = Decimal(0)
+    counted: bool = True
 
 
 # Returns the verdict on a submission, or None while it is not known yet.
@@ -45,6 +50,42 @@ FitsHit = Callable[[Sequence[Item]], bool]
 FindItem = Callable[[str, str, str], tuple[Layout, Item] | None]
 # Why a submission is set aside by the platform's list of participants; empty where it is not.
 WhyExcluded = Callable[[Submission], str]
+# Reads the submissions of an import once more, from the first on.
+ReadAgain = Callable[[], Iterator[Submission]]
+
+# Why work is no judgment, by the platform's status of it, in lower case with spaces.
+SET_ASIDE_BY_STATUS: Mapping[str, str] = {
+    "rejected": "rejected on the platform",
+    "returned": "returned by the participant",
+    "timed out": "timed out on the platform",
+    "screened out": "screened out by the platform",
+}
+"""Prolific documents REJECTED, RETURNED, TIMED-OUT and SCREENED OUT; MTurk writes Rejected."""
+
+
+def status_reason(status_word: str) -> str:
+    """Why work of this status is set aside; empty where it is not: `TIMED-OUT`, not `APPROVED`."""
+    return SET_ASIDE_BY_STATUS.get(re.sub("[ _-]+", " ", status_word.strip().lower()), "")
+
+
+class Exclusion(NamedTuple):
+    """Why a submission is set aside; `takes_out`: also what an earlier run took of it."""
+
+    reason: str
+    takes_out: bool = True
+
+
+@dataclass(frozen=True)
+class ParticipantCheck:
+    """What a platform's list of participants says of submissions.
+
+    `exclusion`: why one is set aside, or None. `status`: the platform's word on it, empty where it
+    is not in the list. `completed`: the submission with ids that the list adds.
+    """
+
+    exclusion: Callable[[Submission], Exclusion | None]
+    status: Callable[[Submission], str] = lambda submission: ""
+    completed: Callable[[Submission], Submission] = lambda submission: submission
 
 
 def write_csv(
@@ -73,6 +114,10 @@ class Platform(ABC):
     """Whether workers use our pages, which `factdrift receive` serves."""
     lists_participants: ClassVar[bool] = False
     """Whether the platform exports a list of participants, which `excluded_by` reads."""
+    ids_ignore_case: ClassVar[bool] = False
+    """Whether worker ids that differ in case alone are one person's: `ann` and `Ann`."""
+    service_fees: ClassVar[Mapping[str, Decimal]] = {}
+    """The shares of all pay that the platform charges on top, by whom it charges them."""
     rejection: ClassVar[Rejection] = Rejection()
     """The rule for rejecting work there, where a layout gives none."""
 
@@ -124,6 +169,25 @@ class Platform(ABC):
     def completion_link(self, code: str) -> str | None:
         """The address that takes a worker back to the platform with a completion code, if any."""
         return None
+
+    def person_id(self, worker_id: str) -> str:
+        """The id of a worker in the one spelling that all spellings of it share."""
+        worker_id = worker_id.strip()
+        return worker_id.casefold() if self.ids_ignore_case else worker_id
+
+    def check_participants(self, participants: Path, read_again: ReadAgain) -> ParticipantCheck:
+        """Read the platform's list of participants, and return what it says of submissions.
+
+        By default it says what `excluded_by` does. `read_again` reads the submissions of this
+        import, which may tell of what studies the list is.
+        """
+        why_excluded = self.excluded_by(participants)
+
+        def exclusion(submission: Submission) -> Exclusion | None:
+            exclusion_reason = why_excluded(submission)
+            return Exclusion(exclusion_reason) if exclusion_reason else None
+
+        return ParticipantCheck(exclusion)
 
     def excluded_by(self, participants: Path) -> WhyExcluded:
         """Read the platform's list of participants; return a function that checks submissions.

@@ -232,6 +232,8 @@ class LabelStudio(Platform):
 
     name = "label_studio"
     piecewise = True
+    # annotators are numbers, or the addresses that they sign in with, in which no site minds case
+    ids_ignore_case = True
 
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         readme_text = resource("annotation/platforms/label_studio_readme.txt").read_text("utf-8")

@@ -91,6 +91,7 @@ class MTurk(Platform):
         if not table:
             return Refused(where, line, "not a table", "MTurk's results are the CSV of its site")
         platform_ids = {"worker": value.get("WorkerId"), "assignment": value.get("AssignmentId")}
+        row_status = value.get("AssignmentStatus", "")
         encoded_answer = value.get(ANSWER, "").strip()
         if not all(platform_ids.values()):
             return Refused(where, line, "no worker or assignment")
@@ -116,7 +117,7 @@ class MTurk(Platform):
                 return Refused(
                     where, line, "another's submission", f"it names another {column_name}"
                 )
-        return submission_from_value(decoded_answer, where, line, **platform_ids)
+        return submission_from_value(decoded_answer, where, line, **platform_ids, status=row_status)
 
     def feedback(self, results_path: Path, decide: Decide, folder: Path) -> list[str]:
         """The CSV with Approve or Reject filled in, for work that still waits for a decision.

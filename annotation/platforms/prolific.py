@@ -10,16 +10,27 @@ no sense. `SESSION_ID` of a link is the id of the submission.
 """
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import quote
+
+import msgspec
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout, Qualifications, Rejection
 from factdrift.annotation.order import Delivery
-from factdrift.annotation.platforms.base import Decide, Verdict, WhyExcluded, write_csv
+from factdrift.annotation.platforms.base import (
+    Decide,
+    Exclusion,
+    ParticipantCheck,
+    ReadAgain,
+    Verdict,
+    status_reason,
+    write_csv,
+)
 from factdrift.annotation.platforms.static import IDS, Static
 from factdrift.annotation.reading import csv_rows, require_entries
 from factdrift.annotation.submission import Refused, Submission
@@ -29,12 +40,19 @@ from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
 
 COMPLETION_LINK = "https://app.prolific.com/submissions/complete?cc={code}"
-# Statuses of people who left the study, or were sent away: their answers are not used.
-GONE = ("RETURNED", "TIMED-OUT", "TIMED_OUT", "SCREENED-OUT", "SCREENED_OUT", "SCREENED OUT")
 # An id of Prolific: `5f1d2c3b4a` is one, `=cmd|calc` is not. Theirs have 24 hexadecimal digits
 # today; the bounds are wider, so that another form of id is not refused.
 _ID = re.compile("[0-9A-Za-z]{8,64}")
 _ISSUED = ("participant_id", "submission_id", "status")
+# What Prolific called columns in earlier exports, when a session was not yet a submission.
+_OLDER_NAMES = {
+    "session_id": "submission_id",
+    "submission_status": "status",
+    "prolific_id": "participant_id",
+}
+# The study's id in the name that Prolific gives an export:
+# `prolific_export_64f0a1b2c3d4e5f60718293a.csv`, but not `prolific_export_May.csv`
+_STUDY_IN_NAME = re.compile(r"(?<![0-9a-f])[0-9a-f]{24}(?![0-9a-f])")
 
 
 class Prolific(Static):
@@ -43,6 +61,11 @@ class Prolific(Static):
     name = "prolific"
     delivery_fields = ("url",)
     lists_participants = True
+    # prolific.com/pricing, read in September 2026; without taxes
+    service_fees: ClassVar[Mapping[str, Decimal]] = {
+        "academic and non-profit": Decimal("0.333"),
+        "corporate": Decimal("0.428"),
+    }
     rejection = Rejection(checks=("instruction", "nonsense"), long_failures=2, experts=False)
 
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
@@ -78,9 +101,12 @@ class Prolific(Static):
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """A submission whose worker id can be one of Prolific's."""
         submission = super().submission(value, where, line, table=table)
-        if isinstance(submission, Submission) and not _ID.fullmatch(submission.worker.strip()):
+        if isinstance(submission, Refused):
+            return submission
+        if not _ID.fullmatch(submission.worker.strip()):
             return Refused(where, line, "not an id of Prolific")
-        return submission
+        row_status = value.get("Status") or value.get("status") if table else None
+        return msgspec.structs.replace(submission, status=row_status or "")
 
     def feedback(self, results_path: Path, decide: Decide, folder: Path) -> list[str]:
         """Write the submissions to approve and to reject, and bonuses in Prolific's form.
@@ -110,10 +136,10 @@ class Prolific(Static):
         """The link that ends a submission on Prolific."""
         return COMPLETION_LINK.format(code=quote(code, safe=""))
 
-    def excluded_by(self, participants: Path) -> WhyExcluded:
+    def check_participants(self, participants: Path, read_again: ReadAgain) -> ParticipantCheck:
         """Check submissions against Prolific's export of a study's participants."""
-        participant_statuses = read_participants(participants)
-        return lambda submission: why_excluded(participant_statuses, submission)
+        listed = ProlificList(participants, read_again)
+        return ParticipantCheck(listed.exclusion, listed.status, listed.completed)
 
 
 class _DecidedSession(NamedTuple):
@@ -157,15 +183,94 @@ def _feedback_tables(
 Participants = dict[str, dict[str, str]]
 
 
-def why_excluded(participants: Participants, submission: Submission) -> str:
-    """Why a participant's answers are set aside; empty where they are not."""
-    worker_sessions = participants.get(submission.worker.strip())
-    if worker_sessions is None:
-        return "unknown participant"
-    session_status = worker_sessions.get(submission.assignment.strip())
-    if session_status is None:
-        return "unknown session"
-    return "returned by the participant" if session_status.upper() in GONE else ""
+class ProlificList:
+    """An export of participants, or several, as they bear on the submissions of an import.
+
+    An export has no study id in its cells. Its study is the one that its file name has, or one of
+    which it lists at least half of the submissions: a single one may have come by a forged link.
+    What belongs to another study is left alone.
+    """
+
+    def __init__(self, path: Path, read_again: ReadAgain) -> None:
+        self.participants: Participants = {}
+        self.studies: set[str] = set()
+        for export_path in _export_files(path):
+            for worker_id, statuses in read_participants(export_path).items():
+                self.participants.setdefault(worker_id, {}).update(statuses)
+            self.studies.update(_STUDY_IN_NAME.findall(export_path.name.lower()))
+        self._listed_sessions = {
+            session_id for statuses in self.participants.values() for session_id in statuses
+        }
+        self._studies_by_batch: dict[str, set[str]] = {}
+        submission_counts, listed_counts = Counter[str](), Counter[str]()
+        for submission in read_again():
+            study_id = submission.study.strip()
+            if study_id:
+                self._studies_by_batch.setdefault(submission.batch, set()).add(study_id)
+                submission_counts[study_id] += 1
+                listed_counts[study_id] += self._listed_status(submission) is not None
+        for study_id, listed_count in listed_counts.items():
+            if 2 * listed_count >= submission_counts[study_id]:
+                self.studies.add(study_id)
+
+    def completed(self, submission: Submission) -> Submission:
+        """The submission with its session, where its page was opened without SESSION_ID.
+
+        That is the only session which the list has of the participant.
+        """
+        sessions = self._sessions(submission)
+        if submission.assignment.strip() or len(sessions) != 1:
+            return submission
+        return msgspec.structs.replace(submission, assignment=next(iter(sessions)))
+
+    def status(self, submission: Submission) -> str:
+        """Prolific's word on a submission; empty where the list does not have it."""
+        return self._listed_status(submission) or ""
+
+    def exclusion(self, submission: Submission) -> Exclusion | None:
+        """Why a submission is set aside, or None."""
+        session_status = self._listed_status(submission)
+        if session_status is not None:
+            reason = status_reason(session_status)
+            return Exclusion(reason) if reason else None
+        if not self._is_of_listed_study(submission):
+            return Exclusion("of a study that the list is not of", takes_out=False)
+        sessions = self._sessions(submission)
+        if not sessions:
+            return Exclusion("unknown participant")
+        if not submission.assignment.strip():
+            return Exclusion("no session, and the participant has several", takes_out=False)
+        return Exclusion("unknown session")
+
+    def _sessions(self, submission: Submission) -> dict[str, str]:
+        return self.participants.get(submission.worker.strip().casefold(), {})
+
+    def _listed_status(self, submission: Submission) -> str | None:
+        return self._sessions(submission).get(submission.assignment.strip())
+
+    def _is_of_listed_study(self, submission: Submission) -> bool:
+        """Whether the list should have a submission: it is of one of the list's studies.
+
+        A submission that names no study counts as of those that others of its batch name.
+        """
+        if submission.assignment.strip() in self._listed_sessions:
+            return True
+        study_id = submission.study.strip()
+        if study_id:
+            return study_id in self.studies
+        return self._studies_by_batch.get(submission.batch, set()) <= self.studies
+
+
+def _export_files(path: Path) -> list[Path]:
+    """The files of an export, or of a folder of them; `UserError` where there is none."""
+    if path.is_dir():
+        export_files = sorted(path.glob("*.csv"))
+        if export_files:
+            return export_files
+    elif path.is_file():
+        return [path]
+    hint_text = "Prolific: Download demographic data; a folder holds several of them as *.csv"
+    raise UserError("no such file", where=display_path(path), hint=hint_text)
 
 
 def read_participants(path: Path) -> Participants:
@@ -185,7 +290,9 @@ def read_participants(path: Path) -> Participants:
             column_name.strip().lower().replace(" ", "_"): cell_text
             for column_name, cell_text in export_row.value.items()
         }
-        cells.setdefault("status", cells.get("submission_status", ""))
+        for older_name, column_name in _OLDER_NAMES.items():
+            if older_name in cells:
+                cells.setdefault(column_name, cells[older_name])
         missing_columns = [column_name for column_name in _ISSUED if column_name not in cells]
         if missing_columns:
             cell_text = f"no column {missing_columns[0].replace('_', ' ').capitalize()!r}"
@@ -194,7 +301,7 @@ def read_participants(path: Path) -> Participants:
         worker_id, session_id, session_status = (
             cells[column_name].strip() for column_name in _ISSUED
         )
-        participants.setdefault(worker_id, {})[session_id] = session_status
+        participants.setdefault(worker_id.casefold(), {})[session_id] = session_status
     if not participants:
         raise UserError("nobody is in it", where=display_path(path))
     return participants

@@ -40,6 +40,10 @@ class Static(Platform):
     name = "static"
     delivery_fields: ClassVar[tuple[str, ...]] = ("post", "code", "complete", "split_pages", "url")
     serves_pages = True
+    # Who types an id by hand writes `ann` today and `Ann` tomorrow, on a phone that begins with a
+    # capital. Ids of recruiting sites are hexadecimal digits (Prolific, Connect) or so long that
+    # two of them never differ in case alone.
+    ids_ignore_case = True
 
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         """Write `task.html` with `hits/0001.json` …, or `hit-0001.html` …, and `links.csv`.

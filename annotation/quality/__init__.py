@@ -16,10 +16,12 @@ from dataclasses import replace
 
 from factdrift.annotation.batch import Item
 from factdrift.annotation.layout import Layout
-from factdrift.annotation.quality.expert import WorkerBatch, worker_batches
+from factdrift.annotation.quality.expert import Verdicts, WorkerBatch, worker_batches
+from factdrift.annotation.quality.payment import with_pay
 from factdrift.annotation.quality.rules import (
     ACCEPTED_BATCH,
     EXPERT,
+    FOUND_WRONG,
     REJECTED_BATCH,
     flag_judgments,
     gold_row,
@@ -34,16 +36,19 @@ def settle_rows(
     *,
     experts: Collection[str] = (),
     expert_batches: Collection[str] = (),
-    verdicts: Mapping[str, bool] | None = None,
+    verdicts: Verdicts | None = None,
     accepted_ids: Collection[str] = (),
+    excluded: Collection[str] = (),
 ) -> tuple[list[Judgment], list[Gold]]:
     """Flag the judgments of a layout and decide its rows.
 
-    Returns all judgments, with `counted` false for those set aside, and a gold row for each row.
+    Returns all judgments, with `counted` false for those set aside and `paid` false for those that
+    are not paid, and a gold row for each row.
     The judgments come without flags, except `duplicate_worker` on a worker's further submission
     for a HIT; their order does not matter. `experts` are hashes of worker ids. They count as
     experts only in `expert_batches`, since anybody can give an id in a worker's batch. `verdicts`
-    are an expert's words on sampled judgments, by their ids.
+    are experts' words on sampled judgments, by their ids. Judgments of `excluded` people count for
+    nothing.
 
     Under the rule `sampled`, an expert's own judgment of a row is taken before any worker's. The
     judgments of a worker's batch that was rejected are set aside (`rejected_batch`), and their
@@ -51,15 +56,18 @@ def settle_rows(
     `accepted_ids` are the judgments that had passed an expert before more of the worker's batch
     came in. They stay accepted unless one of those sampled is found wrong.
     """
-    flagged_judgments = flag_judgments(layout, judgments, items, experts, expert_batches)
+    flagged_judgments = flag_judgments(layout, judgments, items, experts, expert_batches, excluded)
     passed_ids: set[str] = set()
+    checked_batches: list[WorkerBatch] = []
     is_sampled = layout.rule.by == "sampled"
     if is_sampled:
         checked_batches = worker_batches(layout, flagged_judgments, verdicts)
-        rejected_ids, passed_ids = _checked_ids(layout, checked_batches, accepted_ids)
+        rejected_ids, passed_ids, wrong_ids = _checked_ids(layout, checked_batches, accepted_ids)
         flagged_judgments = [
-            _with_check(judgment, rejected_ids, passed_ids) for judgment in flagged_judgments
+            _with_check(judgment, rejected_ids, passed_ids, wrong_ids)
+            for judgment in flagged_judgments
         ]
+    flagged_judgments = with_pay(layout, flagged_judgments, items, checked_batches)
     by_row: dict[str, list[Judgment]] = {}
     for judgment in flagged_judgments:
         if judgment.row:
@@ -75,14 +83,18 @@ def settle_rows(
 
 def _checked_ids(
     layout: Layout, checked_batches: Sequence[WorkerBatch], accepted_ids: Collection[str]
-) -> tuple[set[str], set[str]]:
-    """Return the ids of the judgments in rejected batches, and of those that passed an expert.
+) -> tuple[set[str], set[str], set[str]]:
+    """Return the ids of the judgments in rejected batches, of those that passed, and of wrong ones.
 
     `accepted_ids` are the judgments whose batch an expert had accepted before more judgments of the
-    same worker and batch came in.
+    same worker and batch came in. The wrong ones are in batches that passed all the same.
     """
     rejected_ids: set[str] = set()
     passed_ids: set[str] = set()
+    wrong_ids: set[str] = set()
+    fewest_checks = layout.rule.sampled
+    if layout.rule.sample is not None and layout.rule.sample >= 1:
+        fewest_checks = int(layout.rule.sample)
     for batch in checked_batches:
         batch_ids = {judgment.id for judgment in batch.judgments}
         accepted_before = batch_ids.intersection(accepted_ids)
@@ -90,23 +102,28 @@ def _checked_ids(
             rejected_ids |= batch_ids
         elif batch.accepted:
             passed_ids |= batch_ids
+            wrong_ids |= batch.called_wrong()
         else:
             # `accepted` is None: the expert has not seen the whole sample yet. The judgments that
             # were accepted before stay accepted if enough sampled ones were found right: as many as
             # the rule asks for, or as many as were accepted before where these are fewer.
-            required_right = min(layout.rule.sampled, len(accepted_before))
-            if batch.right >= required_right:
+            required_right = min(fewest_checks, len(accepted_before)) - batch.errors
+            if batch.right >= max(required_right, 1):
                 passed_ids |= accepted_before
-    return rejected_ids, passed_ids
+                wrong_ids |= batch.called_wrong() & accepted_before
+    return rejected_ids, passed_ids - wrong_ids, wrong_ids
 
 
-def _with_check(judgment: Judgment, rejected_ids: set[str], passed_ids: set[str]) -> Judgment:
+def _with_check(
+    judgment: Judgment, rejected_ids: set[str], passed_ids: set[str], wrong_ids: set[str]
+) -> Judgment:
     """Return a judgment with the flag of its batch's check.
 
-    A judgment of a rejected batch is no longer counted.
+    A judgment of a rejected batch is no longer counted, nor one that was found wrong itself.
     """
-    if judgment.id in rejected_ids:
-        new_flags = tuple(sorted((*judgment.flags, REJECTED_BATCH)))
+    if judgment.id in rejected_ids or judgment.id in wrong_ids:
+        new_flag = REJECTED_BATCH if judgment.id in rejected_ids else FOUND_WRONG
+        new_flags = tuple(sorted((*judgment.flags, new_flag)))
         return replace(judgment, flags=new_flags, counted=False)
     if judgment.id in passed_ids:
         return replace(judgment, flags=tuple(sorted((*judgment.flags, ACCEPTED_BATCH))))
@@ -127,9 +144,10 @@ def _sampled_gold_row(
     by_experts = [
         judgment for judgment in row_judgments if judgment.counted and EXPERT in judgment.flags
     ]
-    trusted_judgments = by_experts or [
-        judgment for judgment in row_judgments if judgment.id in passed_ids
-    ]
+    passed_judgments = [judgment for judgment in row_judgments if judgment.id in passed_ids]
+    trusted_judgments = by_experts or passed_judgments
+    if len(by_experts) > 1:
+        trusted_judgments = by_experts + passed_judgments
     if by_experts or len(trusted_judgments) >= layout.assignments:
         return gold_row(layout, row_id, trusted_judgments, items, is_settled=True)
     return replace(gold_row(layout, row_id, row_judgments, items), decision="open")

@@ -18,7 +18,7 @@ import numpy as np
 from factdrift.annotation.batch import Item
 from factdrift.annotation.checks import paragraph_texts, value_as_text
 from factdrift.annotation.layout import Layout, LayoutAnswer
-from factdrift.annotation.matching import DUPLICATE
+from factdrift.annotation.matching import DUPLICATE, EXCLUDED
 from factdrift.annotation.quality.coefficients import (
     AlphaUnits,
     Rating,
@@ -26,6 +26,7 @@ from factdrift.annotation.quality.coefficients import (
     cohen_kappas,
     dawid_skene,
     fleiss_kappa,
+    gwet_ac1,
     majority,
 )
 from factdrift.annotation.submission import Json
@@ -36,6 +37,9 @@ from factdrift.builders.text.squad import normalize_or_keep
 _FEWEST_COMMON = 5
 # Items in the report on which an estimate and the majority differ: a sample to look at.
 _DIFFERING = 20
+
+# What is compared in no figure: a worker's repeated work, and that of excluded people.
+_NOT_COMPARED = frozenset((DUPLICATE, EXCLUDED))
 
 ComparedBy = Literal["value", "text", "span", "none"]
 _BY_KIND: dict[str, ComparedBy] = {
@@ -221,22 +225,24 @@ def measure_agreement(
     """Measure the agreement of the judgments of one layout.
 
     With `excluded` the judgments that were set aside are measured as well, except a worker's
-    repeated ones. Values and texts are nominal (texts after SQuAD normalisation). For spans each
-    character of the field is a unit, inside or outside of a mark, and a pair agrees by
-    `values_agree`: where and how far marks overlap counts, and how they are cut into pieces does
-    not.
+    repeated ones and those of people whom the register excludes. Values and texts are nominal
+    (texts after SQuAD normalisation). For spans each character of the field is a unit, inside or
+    outside of a mark, and a pair agrees by `values_agree`: where and how far marks overlap counts,
+    and how they are cut into pieces does not.
 
     In the figures of an answer, `pairs` are pairs of judgments of one item. Alpha and its 95 %
     interval, `low` to `high`, are None where they are undefined. Fleiss' kappa is of
     `fleiss_items` items, and Cohen's kappas are of `cohen_pairs` pairs of workers with enough
-    items in common; there is no kappa for marked text. A worker's alpha is 1 - observed / expected
-    disagreement, observed in the pairs with the other workers and expected as for all. `main` is
-    the answer of the layout's rule, or else the first that is compared.
+    items in common; there is neither kappa nor Gwet's AC1 for marked text. A worker's
+    alpha is 1 - observed / expected disagreement, observed in the pairs with the other workers and
+    expected as for all. `main` is the answer of the layout's rule, or else the first that is
+    compared.
     """
     compared_judgments = [
         judgment
         for judgment in judgments
-        if judgment.row and (judgment.counted or (excluded and DUPLICATE not in judgment.flags))
+        if judgment.row
+        and (judgment.counted or (excluded and _NOT_COMPARED.isdisjoint(judgment.flags)))
     ]
     compared_judgments.sort(key=lambda judgment: (judgment.item, judgment.id))
     compared_by_name = compared_answers(layout)
@@ -268,7 +274,7 @@ def measure_agreement(
             "items": sum(len(item_values) > 1 for item_values in values_by_item.values()),
             "pairs": len(agreeing_pairs),
             "percent": percent_agreeing(agreeing_pairs),
-            **_coefficients(answer_units, answer_ratings),
+            **_coefficients(answer, answer_units, answer_ratings),
             "estimate": None if excluded else _estimate(answer, answer_ratings),
         }
         if answer_name == main_answer:
@@ -305,7 +311,9 @@ def _collect_values(
     return values_by_item, answer_ratings
 
 
-def _coefficients(answer_units: AlphaUnits, ratings: Sequence[Rating]) -> Figures:
+def _coefficients(
+    answer: LayoutAnswer, answer_units: AlphaUnits, ratings: Sequence[Rating]
+) -> Figures:
     interval_low, interval_high = answer_units.interval() or (None, None)
     fleiss_value, fleiss_items = fleiss_kappa(ratings)
     cohen_values = [*cohen_kappas(ratings, _FEWEST_COMMON).values()]
@@ -313,6 +321,7 @@ def _coefficients(answer_units: AlphaUnits, ratings: Sequence[Rating]) -> Figure
         "alpha": answer_units.alpha(),
         "low": interval_low,
         "high": interval_high,
+        "ac1": gwet_ac1(ratings, _value_count(answer)),
         "fleiss": fleiss_value,
         "fleiss_items": fleiss_items,
         "cohen_pairs": len(cohen_values),
@@ -320,6 +329,13 @@ def _coefficients(answer_units: AlphaUnits, ratings: Sequence[Rating]) -> Figure
         "cohen_low": min(cohen_values, default=None),
         "cohen_high": max(cohen_values, default=None),
     }
+
+
+def _value_count(answer: LayoutAnswer) -> int:
+    """The number of values that an answer can have; 0 where they are not counted beforehand."""
+    if answer.kind == "flag":
+        return 2
+    return len(answer.choices) if answer.kind == "choice" else 0
 
 
 def _pairs(values_by_item: Mapping[str, Sequence[_Value]]) -> Iterator[tuple[str, _Value, _Value]]:

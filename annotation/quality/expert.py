@@ -1,8 +1,9 @@
 """Per-worker batches: an expert checks a sample of each, and all of it is accepted or rejected.
 
-`judgments/experts.txt` holds the hashes of the experts' worker ids. `judgments/<layout>/check.csv`
-has a line for each sampled judgment; an expert who does not judge the items in a batch of their own
-writes accept or reject into its last column, and the next `factdrift judgments` takes it.
+`judgments/<layout>/check.csv` has a line for each sampled judgment; an expert who does not judge
+the items in a batch of their own writes accept or reject into the column `verdict`, and the next
+`factdrift judgments` takes it. Nothing is refused by the word of one expert: where more are called
+wrong than the plan allows, another expert judges these items, or writes into the column `second`.
 """
 
 import csv
@@ -10,21 +11,22 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 from pathlib import Path
 
 from factdrift.annotation.batch import Item, attention_kind
 from factdrift.annotation.layout import Layout, Rejection
 from factdrift.annotation.matching import DUPLICATE, hash_id
+from factdrift.annotation.people import PersonEvent, today
 from factdrift.annotation.quality.agreement import compared_answers, judgments_agree
 from factdrift.annotation.quality.rules import (
     ACCEPTED_BATCH,
     EXPERT,
     FAILED_ATTENTION,
+    FOUND_WRONG,
     REJECTED_BATCH,
     failed_answers,
 )
-from factdrift.annotation.quality.sampling import ErrorBound, error_bound, sample_size
+from factdrift.annotation.quality.sampling import ErrorBound, acceptance_plan, error_bound
 from factdrift.annotation.reading import csv_rows, require_entries
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -32,25 +34,36 @@ from factdrift.builders.core.files import replacing
 from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.rows import Judgment
 
-EXPERTS, CHECKS = "experts.txt", "check.csv"
-COLUMNS = ("judgment", "batch", "worker", "item", "shown", "answers", "found", "verdict")
+CHECKS = "check.csv"
+COLUMNS = ("judgment", "batch", "worker", "item", "shown", "answers", "found", "verdict", "second")
 _VERDICTS = {"accept": True, "reject": False}
 _WORDS = {True: "accept", False: "reject", None: ""}
+_DOUBTED = "a second expert is to look"
+Verdicts = Mapping[str, Sequence[bool]]
+"""What experts wrote into the table of checks, one word after the other, by the judgment's id."""
 _SEED = 0
+_EXPERTS_TO_REFUSE = 2
+"""Experts who have to call a judgment wrong before it counts against a worker."""
+_SET_ASIDE_HERE = frozenset((REJECTED_BATCH, FOUND_WRONG))
+"""The flags of judgments that experts' checks set aside, which stay in the worker's batch."""
 
 
 @dataclass(frozen=True)
 class WorkerBatch:
     """A worker's judgments of one batch of HITs.
 
-    `sampled` holds the judgments that the expert looks at, and whether each was found right; None
-    where the expert has not looked at it yet.
+    `sampled` holds the judgments that experts look at, and whether each was found right. One is
+    wrong if two experts say so; None stands for one that nobody has looked at yet, and for one that
+    a single expert calls wrong, whose id is in `doubted`. `errors` is the number of wrong ones that
+    the plan allows.
     """
 
     batch: str
     worker: str
     judgments: tuple[Judgment, ...]
     sampled: Mapping[Judgment, bool | None]
+    doubted: frozenset[str] = frozenset()
+    errors: int = 0
 
     @property
     def right(self) -> int:
@@ -66,42 +79,70 @@ class WorkerBatch:
     def accepted(self) -> bool | None:
         """Whether the batch is accepted; None while sampled judgments remain to be checked.
 
-        One wrong judgment rejects the batch; it is accepted if all sampled ones are right.
+        More wrong judgments than the plan allows reject it. It is accepted once all were looked at,
+        if there are no more than that, also with those that a second expert has not seen.
         """
-        if self.wrong:
+        if self.wrong > self.errors:
             return False
-        return True if self.right == len(self.sampled) else None
+        called_wrong = self.wrong + len(self.doubted)
+        is_all_seen = self.right + called_wrong == len(self.sampled)
+        return True if is_all_seen and called_wrong <= self.errors else None
+
+    def called_wrong(self) -> set[str]:
+        """The ids of the sampled judgments that one expert or two call wrong."""
+        wrong_ids = {judgment.id for judgment, verdict in self.sampled.items() if verdict is False}
+        return wrong_ids | self.doubted
 
 
 def worker_batches(
-    layout: Layout, judgments: Collection[Judgment], verdicts: Mapping[str, bool] | None = None
+    layout: Layout, judgments: Collection[Judgment], verdicts: Verdicts | None = None
 ) -> list[WorkerBatch]:
     """The batches of all workers except experts, sorted by batch and worker.
 
-    `checks_wanted` says how many judgments of each are sampled; a hash of batch, worker and item
+    `acceptance_plan` says how many judgments of each are sampled; a hash of batch, worker and item
     draws them. Judgments that an expert was sent in another batch, or that `verdicts` name, stay
-    in the sample when a batch grows. `verdicts` are what an expert wrote into the table of checks,
-    by the judgment's id. Without a verdict, a sampled judgment is right if it agrees with an
-    expert's judgment of the same item, in `rule.of` or in all compared answers. Where a layout
-    compares no answers, only the table decides.
+    in the sample when a batch grows. An expert finds a sampled judgment right by accepting it in
+    the table of checks, or by judging the same item alike, in `rule.of` or in all compared answers.
+    It is right if any expert finds so, and wrong if two experts do not. Where a layout compares no
+    answers, only the table decides.
     """
     expert_by_item: dict[str, list[Judgment]] = {}
     by_worker: dict[tuple[str, str], list[Judgment]] = {}
     for judgment in sorted(judgments, key=lambda judgment: judgment.id):
         if judgment.row and judgment.counted and EXPERT in judgment.flags:
             expert_by_item.setdefault(judgment.item, []).append(judgment)
-        elif judgment.row and (judgment.counted or REJECTED_BATCH in judgment.flags):
+        elif judgment.row and (judgment.counted or not _SET_ASIDE_HERE.isdisjoint(judgment.flags)):
             by_worker.setdefault((judgment.batch, judgment.worker), []).append(judgment)
     batch_sizes = Counter[str]()
     for (batch, _), worker_judgments in by_worker.items():
         batch_sizes[batch] += len(worker_judgments)
     batches = []
     for (batch, worker_id), worker_judgments in sorted(by_worker.items()):
-        wanted_count = checks_wanted(layout, worker_judgments, batch_sizes[batch])
-        sampled_verdicts = _sample(
-            layout, worker_judgments, wanted_count, expert_by_item, verdicts or {}
+        is_one_hit = len({judgment.hit for judgment in worker_judgments}) == 1
+        plan = acceptance_plan(
+            layout.rule, len(worker_judgments), batch_sizes[batch], is_one_hit=is_one_hit
         )
-        batches.append(WorkerBatch(batch, worker_id, tuple(worker_judgments), sampled_verdicts))
+        opinions = _sample(layout, worker_judgments, plan.sample, expert_by_item, verdicts or {})
+        sampled_verdicts: dict[Judgment, bool | None] = {}
+        doubted_ids = set[str]()
+        for judgment, judgment_opinions in opinions.items():
+            sampled_verdicts[judgment] = None
+            if any(judgment_opinions):
+                sampled_verdicts[judgment] = True
+            elif len(judgment_opinions) >= _EXPERTS_TO_REFUSE:
+                sampled_verdicts[judgment] = False
+            elif judgment_opinions:
+                doubted_ids.add(judgment.id)
+        batches.append(
+            WorkerBatch(
+                batch,
+                worker_id,
+                tuple(worker_judgments),
+                sampled_verdicts,
+                frozenset(doubted_ids),
+                plan.errors,
+            )
+        )
     return batches
 
 
@@ -110,26 +151,27 @@ def _sample(
     worker_judgments: Sequence[Judgment],
     wanted_count: int,
     expert_by_item: Mapping[str, Sequence[Judgment]],
-    verdicts: Mapping[str, bool],
-) -> dict[Judgment, bool | None]:
-    """Return the judgments of a worker's batch that an expert checks, each with its verdict.
+    verdicts: Verdicts,
+) -> dict[Judgment, list[bool]]:
+    """Return the judgments of a worker's batch that are checked, each with the experts' opinions.
 
     They are the first ones in a seeded order. Judgments that an expert judged already stay in the
-    sample although a batch that has grown puts others before them.
+    sample although a batch that has grown puts others before them. Of one expert there is one
+    judgment of an item, because a further one does not count.
     """
-    sampled_verdicts: dict[Judgment, bool | None] = {}
+    opinions_by_judgment: dict[Judgment, list[bool]] = {}
     for sample_place, judgment in enumerate(sorted(worker_judgments, key=_sampling_order)):
         by_experts = expert_by_item.get(judgment.item, ())
-        verdict = verdicts.get(judgment.id)
-        if verdict is None and by_experts and compared_answers(layout):
-            verdict = any(
+        opinions = [*verdicts.get(judgment.id, ())]
+        if compared_answers(layout):
+            opinions += [
                 judgments_agree(layout, judgment, expert_judgment) for expert_judgment in by_experts
-            )
+            ]
         was_sent = any(expert_judgment.batch != judgment.batch for expert_judgment in by_experts)
-        is_kept = judgment.id in verdicts or (verdict is not None and was_sent)
+        is_kept = judgment.id in verdicts or (bool(opinions) and was_sent)
         if sample_place < wanted_count or is_kept:
-            sampled_verdicts[judgment] = verdict
-    return sampled_verdicts
+            opinions_by_judgment[judgment] = opinions
+    return opinions_by_judgment
 
 
 def _sampling_order(judgment: Judgment) -> tuple[int, str]:
@@ -137,30 +179,16 @@ def _sampling_order(judgment: Judgment) -> tuple[int, str]:
     return sampling_hash, judgment.id
 
 
-def checks_wanted(layout: Layout, worker_judgments: Sequence[Judgment], batch_size: int) -> int:
-    """Return the number of a worker's judgments of a batch that an expert checks.
-
-    It is `rule.sampled` if the rule has no `max_error`. Otherwise it is the worker's share of a
-    sample of the whole batch (`batch_size` judgments of all workers), which would hardly miss a
-    share of `max_error` wrong judgments (see `sample_size`). It is at least one, and at least
-    `rule.sampled` for a worker who did more than one HIT.
-    """
-    rule = layout.rule
-    if rule.max_error is None:
-        return rule.sampled
-    worker_share = ceil(
-        sample_size(batch_size, rule.max_error) * len(worker_judgments) / batch_size
-    )
-    worker_hits = {judgment.hit for judgment in worker_judgments}
-    fewest_checks = rule.sampled if len(worker_hits) > 1 else 1
-    return max(worker_share, fewest_checks)
-
-
 def checked_share(batches: Iterable[WorkerBatch]) -> ErrorBound:
-    """The share of judgments that are wrong, at most, by what the samples showed."""
-    return error_bound(
-        (len(batch.judgments), batch.right + batch.wrong, batch.wrong) for batch in batches
-    )
+    """The share of judgments that are wrong, at most, by what the samples showed.
+
+    What a single expert calls wrong counts as wrong here.
+    """
+    batch_parts = []
+    for batch in batches:
+        wrong_count = len(batch.called_wrong())
+        batch_parts.append((len(batch.judgments), batch.right + wrong_count, wrong_count))
+    return error_bound(batch_parts)
 
 
 def waiting_judgments(batches: Sequence[WorkerBatch]) -> Iterator[Judgment]:
@@ -191,8 +219,11 @@ def rejection_reason(
     if not rule.experts or layout.rule.by != "sampled" or is_repeated:
         return ""
     submission_ids = {judgment.id for judgment in submission}
+    sent_to = submission[0].batch, submission[0].worker
     for batch in checked:
-        if submission_ids.intersection(judgment.id for judgment in batch.judgments):
+        if (batch.batch, batch.worker) == sent_to and submission_ids.intersection(
+            judgment.id for judgment in batch.judgments
+        ):
             return _batch_reason(batch, submission)
     return ""
 
@@ -241,27 +272,17 @@ def _batch_reason(batch: WorkerBatch, submission: Sequence[Judgment]) -> str | N
             ACCEPTED_BATCH in judgment.flags for judgment in submission if judgment.row
         )
         return "" if has_passed else None
+    seen_count = batch.right + len(batch.called_wrong())
+    allowed_text = f", where {batch.errors} would have been accepted" if batch.errors else ""
     return (
-        f"An expert checked {batch.right + batch.wrong} of your {len(batch.judgments)} items of "
-        f"this batch, drawn at random, and found {batch.wrong} not to follow the instructions. "
-        "All of your work on a batch is accepted or rejected together"
+        f"Experts checked {seen_count} of your {len(batch.judgments)} items of this batch, drawn "
+        f"at random, and two of them found {batch.wrong} not to follow the instructions"
+        f"{allowed_text}. All of your work on a batch is accepted or rejected together"
     )
 
 
-def read_experts(judgments_folder: Path) -> frozenset[str]:
-    """The hashes of the worker ids that earlier runs were given as experts'."""
-    experts_path = judgments_folder / EXPERTS
-    return (
-        frozenset(experts_path.read_text("utf-8").split())
-        if experts_path.is_file()
-        else frozenset()
-    )
-
-
-def add_experts(
-    judgments_folder: Path, id_file: Path, salt: bytes, platform_names: Iterable[str]
-) -> None:
-    """Take the worker ids of a file, one a line, as experts' ids on every platform.
+def add_experts(id_file: Path, salt: bytes, platform_names: Iterable[str]) -> list[PersonEvent]:
+    """The worker ids of a file, one a line, as experts' on every platform, for the register.
 
     Only their hashes are kept. `UserError`: the file cannot be read, or has no id.
     """
@@ -275,25 +296,24 @@ def add_experts(
     if not worker_ids:
         hint_text = "one platform's worker id a line"
         raise UserError("no worker ids", where=display_path(id_file), hint=hint_text)
-    expert_hashes = set(read_experts(judgments_folder))
-    for platform_name in platform_names:
-        expert_hashes.update(
-            hash_id(salt, "worker", platform_name, worker_id) for worker_id in worker_ids
+    return [
+        PersonEvent(
+            hash_id(salt, "worker", platform_name, worker_id), "expert", platform_name, day=today()
         )
-    with replacing(judgments_folder / EXPERTS) as experts_path:
-        hash_lines = "".join(f"{expert_hash}\n" for expert_hash in sorted(expert_hashes))
-        experts_path.write_text(hash_lines, "utf-8", newline="\n")
+        for worker_id in worker_ids
+        for platform_name in platform_names
+    ]
 
 
-def read_expert_verdicts(layout_folder: Path) -> dict[str, bool]:
-    """The verdicts that an expert wrote into the table of checks, by the id of the judgment.
+def read_expert_verdicts(layout_folder: Path) -> dict[str, tuple[bool, ...]]:
+    """The verdicts that experts wrote into the table of checks, by the id of the judgment.
 
-    `UserError`, with the line: a column is missing, or a verdict is another word.
+    A table of earlier versions has no column `second`. `UserError`, with the line: another column
+    is missing, or a verdict is another word.
     """
     checks_path = layout_folder / CHECKS
-    verdicts: dict[str, bool] = {}
+    verdicts: dict[str, tuple[bool, ...]] = {}
     for check_row in require_entries(csv_rows(checks_path)) if checks_path.is_file() else ():
-        verdict_word = check_row.value.get("verdict", "").strip().lower()
         if missing_columns := [
             column_name
             for column_name in ("judgment", "verdict")
@@ -302,14 +322,21 @@ def read_expert_verdicts(layout_folder: Path) -> dict[str, bool]:
             raise UserError(
                 f"no column {missing_columns[0]!r}", where=display_path(checks_path), line=1
             )
-        if verdict_word and verdict_word not in _VERDICTS:
-            hint_text = "write accept, reject or nothing"
-            text = f"verdict {verdict_word[:40]!r}"
-            raise UserError(
-                text, where=display_path(checks_path), line=check_row.line, hint=hint_text
+        verdict_words = [
+            check_row.value.get(column_name, "").strip().lower()
+            for column_name in ("verdict", "second")
+        ]
+        for verdict_word in verdict_words:
+            if verdict_word and verdict_word not in _VERDICTS:
+                hint_text = "write accept, reject or nothing"
+                text = f"verdict {verdict_word[:40]!r}"
+                raise UserError(
+                    text, where=display_path(checks_path), line=check_row.line, hint=hint_text
+                )
+        if any(verdict_words):
+            verdicts[check_row.value["judgment"].strip()] = tuple(
+                _VERDICTS[verdict_word] for verdict_word in verdict_words if verdict_word
             )
-        if verdict_word:
-            verdicts[check_row.value["judgment"].strip()] = _VERDICTS[verdict_word]
     return verdicts
 
 
@@ -317,9 +344,9 @@ def write_checks(
     layout_folder: Path,
     batches: Sequence[WorkerBatch],
     items: Mapping[str, Item],
-    verdicts: Mapping[str, bool],
+    verdicts: Verdicts,
 ) -> None:
-    """Write the table of checks: `verdict` as the expert wrote it, `found` as the checks say.
+    """Write the table of checks: `verdict` and `second` as written, `found` as the checks say.
 
     What people wrote is in cells that begin with a brace, which no spreadsheet runs as a formula.
     """
@@ -332,6 +359,7 @@ def write_checks(
         for batch in batches:
             for judgment, verdict in batch.sampled.items():
                 item_fields = items[judgment.item].fields
+                written_words = [_WORDS[word] for word in verdicts.get(judgment.id, ())]
                 check_row = {
                     "judgment": judgment.id,
                     "batch": batch.batch,
@@ -339,7 +367,8 @@ def write_checks(
                     "item": judgment.item,
                     "shown": json.dumps(item_fields, sort_keys=True, ensure_ascii=False),
                     "answers": judgment.answers,
-                    "found": _WORDS[verdict],
-                    "verdict": _WORDS[verdicts.get(judgment.id)],
+                    "found": _DOUBTED if judgment.id in batch.doubted else _WORDS[verdict],
+                    "verdict": "".join(written_words[:1]),
+                    "second": "".join(written_words[1:]),
                 }
                 csv_writer.writerow(check_row)

@@ -2,13 +2,13 @@
 
 It is what a paper's appendix says of work by people: who, how far they agree, what they were paid;
 the card of a release reads `report.json`. The page has no scripts and no other files. The same
-judgments give the same bytes: no clock, nothing of the machine. Times are those on the items: what
-a worker reads before the first item is not in them.
+judgments give the same bytes: no clock, nothing of the machine. The wage is that of the time on the
+items and of what a worker reads before the first one, where the page told it.
 """
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from factdrift.annotation.batch import Item, attention_kind
 from factdrift.annotation.checks import value_as_text
-from factdrift.annotation.layout import Layout
+from factdrift.annotation.layout import Layout, Rule
 from factdrift.annotation.matching import LayoutVersion, is_repeat, submission_key
 from factdrift.annotation.quality.agreement import (
     Agreements,
@@ -31,12 +31,11 @@ from factdrift.annotation.quality.agreement import (
     rule_value,
 )
 from factdrift.annotation.quality.expert import WorkerBatch, checked_share
-from factdrift.annotation.quality.rules import (
-    ACCEPTED_BATCH,
-    EXPERT,
-    FAILED_ATTENTION,
-    REJECTED_BATCH,
-    failed_answers,
+from factdrift.annotation.quality.rules import ACCEPTED_BATCH, EXPERT, failed_answers
+from factdrift.annotation.quality.sampling import (
+    WRONG_SHARES,
+    AcceptancePlan,
+    refusal_chance,
 )
 from factdrift.annotation.submission import decode_json
 from factdrift.builders.core.files import resource
@@ -102,6 +101,8 @@ def make_report(
         "submissions": sum(worker_figures["hits"] for worker_figures in people_figures),
         "judgments": len(judgments),
         "counted": sum(judgment.counted for judgment in judgments),
+        "set_aside": all_set_aside(judgments),
+        "paid": sum(judgment.paid for judgment in judgments),
         "currency": layout.pay.currency,
         "per_hit": layout.pay.per_hit,
         "planned_hourly": layout.pay.hourly,
@@ -121,11 +122,24 @@ def make_report(
         ),
         "checks": [*_check_figures(known_items)],
         "sample": asdict(checked_share(checked)) if layout.rule.by == "sampled" else None,
+        "plans": _plan_figures(checked),
         "people": people_figures,
         "low_agreement": [
             *_low_agreement(layout, latest_judgments, newest_version.items, agreements_after)
         ],
     }
+
+
+def all_set_aside(judgments: Collection[Judgment]) -> str | None:
+    """Say that no judgment counts, and by which flags; None where one does, or none is there."""
+    if not judgments or any(judgment.counted for judgment in judgments):
+        return None
+    flag_texts = [f"{name} {count:,}" for name, count in _flag_counts(judgments).items()]
+    flags_text = f" (flags: {', '.join(flag_texts)})" if flag_texts else ""
+    return (
+        f"Every one of the {len(judgments):,} judgments was set aside{flags_text}: "
+        "there is no agreement to measure, and they decide no row."
+    )
 
 
 def _agreement_figures(
@@ -232,12 +246,39 @@ def _rule_in_words(layout: Layout) -> str:
         "majority": f"more than half agree{on_answer}",
         "unanimous": f"all agree{on_answer}",
         "any": f"every judgment is taken{on_answer}",
-        "sampled": f"{rule.sampled} items of each worker's batch go to an expert, "
+        "sampled": f"{_sample_in_words(rule)} of each worker's batch go to an expert, "
         "the batch is accepted or rejected whole",
     }
     return (
         f"{layout.assignments} judgment{plural_ending} a row; {words_by_rule[rule.by]}{accept_text}"
     )
+
+
+def _sample_in_words(rule: Rule) -> str:
+    sample = rule.sampled if rule.sample is None else rule.sample
+    return f"{sample:g} items" if sample >= 1 else f"{100 * sample:g} % of the items"
+
+
+def _plan_figures(checked: Sequence[WorkerBatch]) -> list[Figures]:
+    """The plans by which workers' batches are judged, with how many there are of each.
+
+    `refused` is, for shares of wrong judgments, the chance that the plan refuses such a worker.
+    """
+    batch_counts = Counter(
+        AcceptancePlan(len(batch.sampled), batch.errors) for batch in checked if batch.sampled
+    )
+    return [
+        {
+            "sample": plan.sample,
+            "errors": plan.errors,
+            "batches": batch_count,
+            "refused": {
+                f"{wrong_share:.2f}": refusal_chance(plan, wrong_share)
+                for wrong_share in WRONG_SHARES
+            },
+        }
+        for plan, batch_count in sorted(batch_counts.items(), reverse=True)
+    ]
 
 
 def _two_digits(value: float | None) -> str:
@@ -246,7 +287,7 @@ def _two_digits(value: float | None) -> str:
 
 @dataclass(frozen=True)
 class _PaidSubmission:
-    """The pay that is due for a submission, and the seconds on its items if all are known."""
+    """The pay that is due for a submission, and the seconds that it took if they are known."""
 
     worker: str
     expert: bool
@@ -257,24 +298,25 @@ class _PaidSubmission:
 def _paid_submissions(
     version_by_batch: Mapping[str, LayoutVersion], judgments: Sequence[Judgment]
 ) -> list[_PaidSubmission]:
-    """The submissions that are paid: those not rejected, and a HIT only once to a worker.
+    """The submissions that are paid, by the column `paid` of their judgments.
 
-    A HIT that was handed in piece by piece is paid by the share of its items that was done.
+    A HIT that was handed in piece by piece is paid by the share of its items that was done. Its
+    seconds are those on the items and those before the first item, where a page told them.
     """
     judgments_by_submission: dict[tuple[str, ...], list[Judgment]] = {}
     for judgment in judgments:
-        if not is_repeat(judgment):
+        if judgment.paid and not is_repeat(judgment):
             judgments_by_submission.setdefault(submission_key(judgment), []).append(judgment)
     paid_submissions = []
     for (batch, hit_id, worker_hash, *_), submission in sorted(judgments_by_submission.items()):
         submission_flags = {flag for judgment in submission for flag in judgment.flags}
-        if submission_flags & {FAILED_ATTENTION, REJECTED_BATCH}:
-            continue
         version = version_by_batch[batch]
         hit_size = version.sizes[hit_id]
         due_amount = version.pay[batch] * min(len(submission), hit_size) / hit_size
         known_times = [judgment.seconds for judgment in submission if judgment.seconds is not None]
         total_seconds = sum(known_times) if len(known_times) == len(submission) else None
+        if total_seconds is not None:
+            total_seconds += submission[0].reading or 0.0
         paid_submissions.append(
             _PaidSubmission(worker_hash, EXPERT in submission_flags, due_amount, total_seconds)
         )
@@ -351,6 +393,7 @@ def _worker_figures(
         "hits": len({submission_key(judgment) for judgment in judgments}),
         "judgments": len(judgments),
         "counted": sum(judgment.counted for judgment in judgments),
+        "paid": sum(judgment.paid for judgment in judgments),
         "percent": percent_agreeing(agreements.by_worker.get(worker_hash, ())),
         "alpha": agreements.alphas.get(worker_hash),
         "seconds": median(known_times) if known_times else None,
@@ -361,7 +404,7 @@ def _worker_figures(
     }
 
 
-def _flag_counts(judgments: Sequence[Judgment]) -> dict[str, int]:
+def _flag_counts(judgments: Iterable[Judgment]) -> dict[str, int]:
     flag_counts = Counter[str]()
     for judgment in judgments:
         flag_counts.update(flag for flag in judgment.flags if flag != ACCEPTED_BATCH)

@@ -14,7 +14,7 @@ from typing import Any
 
 from factdrift.annotation.batch import Item
 from factdrift.annotation.layout import BROKEN, Layout, LayoutAnswer
-from factdrift.annotation.matching import DUPLICATE, submission_key
+from factdrift.annotation.matching import DUPLICATE, EXCLUDED, submission_key
 from factdrift.annotation.quality.agreement import (
     compared_answers,
     comparison,
@@ -35,6 +35,9 @@ EXPERT = "expert"
 COPIED_TEXT = "copied_text"
 REJECTED_BATCH = "rejected_batch"
 ACCEPTED_BATCH = "accepted_batch"
+FOUND_WRONG = "found_wrong"
+_SETS_ASIDE = (FAILED_ATTENTION, DUPLICATE, EXCLUDED)
+"""The flags whose judgments do not count."""
 # Rows from which one answer to all of them is flagged. A flag sets nothing aside, so that the
 # number need not be exact: it is well above the rows of one HIT.
 MONOTONOUS_ROWS = 20
@@ -46,6 +49,7 @@ def flag_judgments(
     items: Mapping[str, Item],
     experts: Collection[str] = (),
     expert_batches: Collection[str] = (),
+    excluded: Collection[str] = (),
 ) -> list[Judgment]:
     """The judgments sorted by id, with flags, and with `counted` false where they are set aside.
 
@@ -55,7 +59,7 @@ def flag_judgments(
     stays). `same_answer`: on all judgments of a worker who gave one answer to `MONOTONOUS_ROWS`
     rows or more, if nobody else judged these rows or others found them to differ. `expert`: by a
     listed expert in a batch made for experts. `copied_text`: a free text nearly the same as
-    another worker's.
+    another worker's. `excluded`: by a person whom the register excludes.
     """
     judgments = sorted(judgments, key=lambda judgment: judgment.id)
     failed_submissions = {
@@ -75,11 +79,12 @@ def flag_judgments(
             SAME_ANSWER: judgment.worker in monotonous_workers,
             EXPERT: judgment.worker in experts and judgment.batch in expert_batches,
             COPIED_TEXT: judgment.id in copied_ids,
+            EXCLUDED: judgment.worker in excluded,
         }
         judgment_flags = tuple(
             sorted(flag_name for flag_name, is_flagged in flag_signs.items() if is_flagged)
         )
-        is_counted = not (flag_signs[FAILED_ATTENTION] or flag_signs[DUPLICATE])
+        is_counted = not any(flag_signs[flag_name] for flag_name in _SETS_ASIDE)
         is_unchanged = judgment.flags == judgment_flags and judgment.counted == is_counted
         flagged_judgments.append(
             judgment

@@ -1,8 +1,9 @@
 """How many judgments an expert has to check, and what the checks say of all of them.
 
-An expert looks at some judgments of each worker's part. `sample_size` gives the number of judgments
-to check: if a share `max_error` or more of all judgments were wrong, a sample of that size would
-contain a wrong one with probability `LEVEL`. `error_bound` is the upper end of a one-sided
+An expert looks at some judgments of each worker's part. `acceptance_plan` says how many, and how
+many of them may be wrong; `refusal_chance` is the chance that the plan refuses somebody. With
+`sample_size` many checks, a batch in which a share `max_error` or more were wrong would be refused
+with probability `LEVEL`. `error_bound` is the upper end of a one-sided
 confidence interval for the share of wrong judgments, by Clopper and Pearson (1934). Where the
 workers' parts were sampled unequally, it uses the effective size of a weighted sample (Kish 1965;
 Korn and Graubard 1998).
@@ -10,9 +11,66 @@ Korn and Graubard 1998).
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, comb
+from typing import NamedTuple
+
+from factdrift.annotation.layout import Rule
 
 LEVEL = 0.95
+WRONG_SHARES = (0.03, 0.05, 0.10, 0.20)
+"""Shares of wrong judgments of a good annotator (3 and 5 %) and of two whom a plan should find."""
+
+
+class AcceptancePlan(NamedTuple):
+    """How many of a worker's judgments are checked, and how many of these may be wrong."""
+
+    sample: int
+    errors: int
+
+
+def acceptance_plan(
+    rule: Rule, judgment_count: int, batch_size: int, *, is_one_hit: bool = False
+) -> AcceptancePlan:
+    """The plan of a rule for a worker with `judgment_count` of the judgments of a whole batch.
+
+    Under `max_error` the sample is the worker's share of one of the whole batch (see
+    `sample_size`), at least one, and at least `sampled` for who did more than one HIT; so many
+    errors are allowed as are in proportion to it.
+    """
+    if rule.max_error is None:
+        wanted = rule.sampled if rule.sample is None else rule.sample
+        if wanted < 1:
+            wanted = ceil(round(wanted * judgment_count, 6))
+        return AcceptancePlan(min(int(wanted), judgment_count), rule.errors)
+    whole_sample = sample_size(batch_size, rule.max_error, rule.errors)
+    worker_share = ceil(whole_sample * judgment_count / batch_size)
+    worker_sample = min(max(worker_share, 1 if is_one_hit else rule.sampled), judgment_count)
+    allowed_errors = rule.errors * worker_sample // whole_sample
+    return AcceptancePlan(worker_sample, min(allowed_errors, rule.errors))
+
+
+def refusal_chance(plan: AcceptancePlan, wrong_share: float) -> float:
+    """The chance that a plan refuses the work of somebody of whose judgments a share is wrong.
+
+    Each judgment is wrong with that probability, whatever the others are; then the number of wrong
+    ones in a sample is binomial, also in one without replacement.
+    """
+    accepted_chance = sum(
+        comb(plan.sample, wrong_count)
+        * wrong_share**wrong_count
+        * (1 - wrong_share) ** (plan.sample - wrong_count)
+        for wrong_count in range(min(plan.errors, plan.sample) + 1)
+    )
+    return max(0.0, 1 - accepted_chance)
+
+
+def plan_in_words(plan: AcceptancePlan) -> str:
+    """A plan with its chances: `30 checked, 2 may be wrong: refuses 6 % of annotators …`."""
+    chances = ", ".join(
+        f"{100 * refusal_chance(plan, share):.0f} % of those with {100 * share:g} % wrong"
+        for share in WRONG_SHARES
+    )
+    return f"{plan.sample} checked, {plan.errors} may be wrong: refuses {chances}"
 
 
 @dataclass(frozen=True)
@@ -32,18 +90,26 @@ class ErrorBound:
     bound: float | None
 
 
-def sample_size(judgment_count: int, max_error: float) -> int:
-    """Return the smallest sample size that finds a wrong judgment with probability `LEVEL`.
+def sample_size(judgment_count: int, max_error: float, errors: int = 0) -> int:
+    """Return the smallest sample that holds more than `errors` wrong ones with chance `LEVEL`.
 
     The sample is drawn without replacement from `judgment_count` judgments, of which the share
-    `max_error`, but at least one judgment, is wrong.
+    `max_error`, but at least one judgment, is wrong. Where no more than `errors` would be wrong in
+    all of them, it is all of them.
     """
-    right_count = judgment_count - max(1, ceil(round(judgment_count * max_error, 6)))
-    missed_probability, checked_count = 1.0, 0
-    while missed_probability > 1 - LEVEL:
-        missed_probability *= (right_count - checked_count) / (judgment_count - checked_count)
-        checked_count += 1
-    return checked_count
+    wrong_count = max(1, ceil(round(judgment_count * max_error, 6)))
+    if wrong_count <= errors:
+        return judgment_count
+    right_count = judgment_count - wrong_count
+    for checked_count in range(1, judgment_count):
+        # exact integers: the chance of a sample with `errors` wrong ones or fewer
+        passing_samples = sum(
+            comb(wrong_count, wrong) * comb(right_count, checked_count - wrong)
+            for wrong in range(min(errors, checked_count) + 1)
+        )
+        if passing_samples <= (1 - LEVEL) * comb(judgment_count, checked_count):
+            return checked_count
+    return judgment_count
 
 
 def error_bound(batch_parts: Iterable[tuple[int, int, int]]) -> ErrorBound:

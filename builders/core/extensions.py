@@ -47,7 +47,11 @@ class ExtensionPoint(Generic[T]):
 
     def names(self) -> list[str]:
         """Return all names: ours in the order of the table, then those of packages, sorted."""
-        return [*self.ours, *sorted(self._entries())]
+        return [*self.ours, *self.names_of_packages()]
+
+    def names_of_packages(self) -> list[str]:
+        """Return the names that installed packages add, sorted."""
+        return sorted(self._entries())
 
     def find(self, name: str) -> T:
         """Return the extension with a name.
@@ -152,7 +156,7 @@ class OpenUnion:
             if (
                 isinstance(model_name, str)
                 and model_name not in self.point.ours
-                and not self._is_ours(model_name)
+                and model_name not in self._own_names()
             ):
                 adapter = _adapter((*self.ours, self._model(model_name)), self.key)
                 return adapter.validate_python(value, context=info.context)
@@ -160,20 +164,15 @@ class OpenUnion:
             return value  # made by code, and not from a recipe
         return handler(value)
 
-    def _is_ours(self, name: str) -> bool:
-        return any(name in names_of(model, self.key) for model in self.ours)
+    def _own_names(self) -> list[str]:
+        return [name for model in self.ours for name in names_of(model, self.key)]
 
     def _model(self, name: str) -> type[BaseModel]:
         """Return the model of a package; an error in it becomes a mistake in the recipe."""
         kind = self.point.kind
         if not self.point.offers(name):
-            own_names = [
-                model_name for model in self.ours for model_name in names_of(model, self.key)
-            ]
-            offered_names = [
-                model_name for model_name in self.point.names() if model_name not in self.point.ours
-            ]
-            hint_text = suggestion(name, own_names + offered_names)
+            # ours are fewer than the point's where a field takes only some, or one more
+            hint_text = suggestion(name, [*self._own_names(), *self.point.names_of_packages()])
             raise mistakes([((self.key,), f"no {kind} {name!r}, {hint_text}")])
         try:
             model: type[BaseModel] = self.point.find(name)

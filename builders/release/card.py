@@ -145,6 +145,7 @@ def _template() -> "jinja2.Template":
         "code": code_span,
         "block": code_block,
         "share": _share,
+        "reason_text": reason_text,
     }
     template_environment.globals["link"] = markdown_link
     return template_environment.get_template(TEMPLATE.name)
@@ -156,6 +157,11 @@ def drop_reasons() -> dict[str, str]:
     Those of filters are not among them: a dataset brings them along (`Dataset.reasons`).
     """
     return read_texts(REASONS)
+
+
+def reason_text(reason: str, sentences: Mapping[str, str]) -> str:
+    """What a drop reason says: its sentence, or its name in words, `no page`, where it has none."""
+    return sentences.get(reason) or reason.replace("_", " ")
 
 
 def front_matter(meta: Meta, manifest: Manifest) -> str:

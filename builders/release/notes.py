@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from factdrift.builders.core import duck
-from factdrift.builders.release.card import DROPPED, code_span, drop_reasons, escape_markdown
+from factdrift.builders.release.card import (
+    DROPPED,
+    code_span,
+    drop_reasons,
+    escape_markdown,
+    reason_text,
+)
 from factdrift.builders.release.compare import CHANGES, WORDS, ReleaseDiff
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, load_manifest, locate_file
 
@@ -189,7 +195,7 @@ def _gone(new: Path, diff: Path) -> Iterator[str]:
         for reason in drop_reason.split(", ")
     }
     for reason in sorted(drop_reasons_given):
-        yield f"- {code_span(reason)}: {escape_markdown(drop_reasons().get(reason, ''))}"
+        yield f"- {code_span(reason)}: {escape_markdown(reason_text(reason, drop_reasons()))}"
 
 
 def _head(table_title: str, column_names: Sequence[str]) -> Iterator[str]:

@@ -30,9 +30,9 @@ def people_statistics(gold_files: Iterable[Path]) -> tuple[Statistics, ...]:
         "people",
         "Who did the work",
         [_layout_work(judgment_report) for judgment_report in judgment_reports],
-        "Annotators are counted by the salted hash of their id. Alpha is Krippendorff's, of the "
-        "judgments that count, with a 95 % interval; the hourly wage is the median of what was "
-        "paid for the time on the items.",
+        "Annotators are counted by the salted hash of their id. Alpha is Krippendorff's, with a "
+        "95 % interval, and AC1 is Gwet's, both of the judgments that count; the hourly wage is "
+        "the median of what was paid for the time on the items.",
     )
     instruction_rows = [
         {
@@ -75,16 +75,21 @@ def _agreement(judgment_report: Mapping[str, Any]) -> str:
         for coefficient in judgment_report["agreement"]
         if coefficient["answer"] == judgment_report["main"]
     )
-    main_coefficient = next(coefficients, {"alpha": None})
-    if main_coefficient["alpha"] is None:
+    main_coefficient: Mapping[str, Any] = next(coefficients, {})
+    # A report of an older version has no AC1.
+    alpha, ac1 = main_coefficient.get("alpha"), main_coefficient.get("ac1")
+    if alpha is None and ac1 is None:
         return "one judgment a row, or none that differ"
-    interval_text = (
-        f" ({main_coefficient['low']:.2f} to {main_coefficient['high']:.2f})"
-        if main_coefficient["low"] is not None
-        else ""
-    )
-    alpha, percent = main_coefficient["alpha"], main_coefficient["percent"]
-    return f"alpha {alpha:.2f}{interval_text}, {percent:.0f} % of pairs"
+    figure_texts = []
+    if alpha is not None:
+        interval_low, interval_high = main_coefficient["low"], main_coefficient["high"]
+        interval_text = (
+            f" ({interval_low:.2f} to {interval_high:.2f})" if interval_low is not None else ""
+        )
+        figure_texts.append(f"alpha {alpha:.2f}{interval_text}")
+    if ac1 is not None:
+        figure_texts.append(f"AC1 {ac1:.2f}")
+    return ", ".join([*figure_texts, f"{main_coefficient['percent']:.0f} % of pairs"])
 
 
 def _read(report_path: Path) -> dict[str, Any]:

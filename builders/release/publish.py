@@ -117,7 +117,7 @@ class Draft:
         drop_reason = most[0][0]
         reason_sentences = card.drop_reasons() | dict(self._dataset.reasons)
         counted = ", ".join(f"{row_count:,} {name}" for name, row_count in most)
-        return counted, f"{drop_reason}: {reason_sentences.get(drop_reason, '')}"
+        return counted, f"{drop_reason}: {card.reason_text(drop_reason, reason_sentences)}"
 
     def document(self, version: str) -> Manifest:
         """Write card, Croissant and manifest of this version."""

@@ -27,6 +27,16 @@ class Judgment:
         tuple[str, ...], "why it is doubtful: too_fast, failed_attention, duplicate_worker, …"
     ]
     counted: Annotated[bool, "false: set aside by quality control; it votes for nothing"]
+    paid: Annotated[
+        bool,
+        "false: the submission is not paid, by the platform's rule or as a worker's further one "
+        "for the HIT",
+    ] = True
+    reading: Annotated[
+        float | None,
+        "seconds of the submission before its first item: consent, instructions and practice; "
+        "null: not known",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

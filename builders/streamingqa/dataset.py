@@ -27,6 +27,7 @@ from factdrift.builders.streamingqa.model_writer import ROWS_OF_DRAW, ModelWrite
 from factdrift.builders.streamingqa.news_facts import NewsFacts
 from factdrift.builders.streamingqa.question_filters import QuestionFilters, resources_of
 from factdrift.builders.streamingqa.questions import NAME_MODEL, NewsQuestions, StatedChoice
+from factdrift.builders.streamingqa.spending import model_uses
 from factdrift.builders.streamingqa.stated import StatedQuestions
 from factdrift.builders.wmt import steps as news
 from factdrift.builders.wmt.dates import DateSettings
@@ -82,16 +83,11 @@ class StreamingQA(DatasetBuilder):
 
     def models(self) -> dict[str, AnyModel]:
         """Return the language models by their tasks."""
-        models_by_use: dict[str, AnyModel] = {}
-        writer = self.generate.model
-        if writer is not None:
-            models_by_use["writes questions"] = writer
-        for chosen_filter in self.filters:
-            asks_writer = {"answering", "model"} & chosen_filter.resources()
-            model = chosen_filter.own_model() or (writer if asks_writer else None)
-            if model:
-                models_by_use[f"filter {chosen_filter.filter}"] = model
-        return models_by_use
+        models_by_task: dict[str, AnyModel] = {}
+        for use in model_uses(self.generate.model, self.filters):
+            task_name = "writes questions" if use.task == "writing" else f"filter {use.name}"
+            models_by_task[task_name] = use.settings
+        return models_by_task
 
     def build(self, run: Run) -> Dataset:
         """Build the configs `recent`, `past`, `all` and `eval_by_quarter`."""

@@ -173,7 +173,7 @@ class NewsQuestions(Step):
         dropped_rows: list[rows.Dropped],
     ) -> Iterator[rows.NewsQuestion]:
         """Yield the rows of the questions that pass all filters; the others are `dropped_rows`."""
-        uses = [model_use for model_use in self._filter_uses() if model_use]
+        uses = self._filter_uses()
         items = self._items(workspace, questions_by_article(questions))
         answers_left = len(questions) * len(uses)
         with progress(answers_left or None, "answers", "judging") as bar:

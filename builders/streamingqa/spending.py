@@ -96,12 +96,13 @@ class RunPlan:
         return digest(identity)
 
 
-def model_uses(writer: AnyModel, filters: Sequence[Filter]) -> Iterator[ModelUse]:
-    """Yield the uses of models: the writer, then each filter that asks one."""
-    yield ModelUse("writer", "writing", writer)
+def model_uses(writer: AnyModel | None, filters: Sequence[Filter]) -> Iterator[ModelUse]:
+    """Yield the uses of models: the writer, where there is one, then each filter that asks one."""
+    if writer is not None:
+        yield ModelUse("writer", "writing", writer)
     for chosen_filter in filters:
-        if {"answering", "model"} & chosen_filter.resources():
-            settings = chosen_filter.own_model() or writer
+        settings = chosen_filter.own_model() or writer
+        if settings is not None and {"answering", "model"} & chosen_filter.resources():
             if chosen_filter.filter == "guess" and settings.cutoff is None:
                 continue  # it asks nothing then
             task = _TASK_OF_FILTER.get(chosen_filter.filter, "judging")

@@ -19,11 +19,11 @@ from pybase64 import b64decode
 
 from factdrift.builders.core.limits import LONGEST_ARTICLE
 from factdrift.builders.core.records import (
-    BYTE_ORDER_MARK,
     BadValueError,
     day_value,
     decode_record,
     text_value,
+    unmarked_line,
 )
 from factdrift.builders.rows import Article
 from factdrift.builders.text.sentences import split_sentences
@@ -93,56 +93,44 @@ def parse_day(digits: bytes) -> int | None:
         return None
 
 
-def read_fields(
-    block_bytes: bytes, start: int, end: int, line_format: LineFormat, last_day: int
-) -> Fields:
-    """The fields of the line `data[start:end]`; `last` is the last possible day since 1970.
+def read_fields(line: bytes, line_format: LineFormat, last_day: int) -> Fields:
+    """The fields of a line; `last_day` is the last possible day since 1970.
 
     `UnreadableError` says why it is no article.
     """
-    start, end = _bare_line(block_bytes, start, end)
     if line_format == "jsonl":
-        article_day, split_text, encoded = _json_record(block_bytes[start:end])
+        article_day, split_text, encoded = _json_record(line)
         day, digest = article_day.toordinal() - _EPOCH, sha256(encoded).digest()
         if day > last_day:
             raise UnreadableError("future_date", article_day.isoformat())
         return day, digest, split_text
-    first_tab = block_bytes.find(b"\t", start, end)
-    second_tab = block_bytes.find(b"\t", first_tab + 1, end) if first_tab >= 0 else -1
-    if second_tab < 0:
-        field_count = 1 + (first_tab >= 0) if end > start else 0
-        raise UnreadableError("too_few_fields", f"{field_count} of 3")
-    if block_bytes.find(b"\t", second_tab + 1, end) >= 0:
-        field_count = block_bytes.count(b"\t", start, end) + 1
-        raise UnreadableError("malformed_line", f"{field_count} fields instead of 3")
-    day_number = (
-        parse_day(block_bytes[start:first_tab]) if first_tab - start == _DIGITS_OF_DAY else None
-    )
+    tab_count = line.count(b"\t")
+    if tab_count < 2:
+        raise UnreadableError(*_TOO_FEW[tab_count + bool(line)])
+    if tab_count > 2:
+        raise UnreadableError("malformed_line", f"{tab_count + 1} fields instead of 3")
+    digits, split_field, unsplit_field = line.split(b"\t")
+    day_number = parse_day(digits) if len(digits) == _DIGITS_OF_DAY else None
     if day_number is None:
-        seen_bytes = block_bytes[start : min(first_tab, start + 16)]
-        raise UnreadableError("bad_date", seen_bytes.decode("utf-8", "replace"))
+        raise UnreadableError("bad_date", digits[:16].decode("utf-8", "replace"))
     if day_number > last_day:
         raise UnreadableError("future_date", date.fromordinal(day_number + _EPOCH).isoformat())
-    if second_tab + 1 == end:
+    if not unsplit_field:
         raise UnreadableError("empty_text", "the third field, which the id is made of, is empty")
     try:
-        text = b64decode(block_bytes[first_tab + 1 : second_tab], None, True).decode()
+        text = b64decode(split_field, None, True).decode()
     except Base64Error as error:
         raise UnreadableError("bad_base64", str(error)) from None
     except UnicodeDecodeError as error:
         why = f"byte {error.start} of the split text"
         raise UnreadableError("bad_utf8", why) from None
     _check_length(text)
-    return day_number, sha256(block_bytes[second_tab + 1 : end]).digest(), text
+    return day_number, sha256(unsplit_field).digest(), text
 
 
-def _bare_line(block_bytes: bytes, start: int, end: int) -> tuple[int, int]:
-    """Where a line starts and ends without a carriage return and without a byte order mark."""
-    if end > start and block_bytes[end - 1] == 13:
-        end -= 1
-    if block_bytes.startswith(BYTE_ORDER_MARK, start, end):
-        start += len(BYTE_ORDER_MARK)  # archives that were joined have it inside
-    return start, end
+def _bare_line(line: bytes) -> bytes:
+    """A line without a carriage return, and without what `unmarked_line` takes away."""
+    return unmarked_line(line.removesuffix(b"\r"))
 
 
 def _check_length(text: str) -> None:
@@ -216,14 +204,14 @@ def parse_block(
     articles: list[tuple[int, int, int, bytes, bytes]] = []
     bad_lines: list[tuple[int, str, str | None]] = []
     line = 0
-    for line, (start, end) in enumerate(_line_ends(block_bytes), 1):
-        if end - start < _TOO_SHORT:
-            reason_of_short = _why_short(block_bytes[start:end].removesuffix(b"\r"), line_format)
+    for line, line_bytes in enumerate(_bare_lines(block_bytes), 1):
+        if len(line_bytes) < _TOO_SHORT:
+            reason_of_short = _why_short(line_bytes, line_format)
             if reason_of_short:
                 bad_lines.append((line, *reason_of_short))
                 continue
         try:
-            day, digest, text = read_fields(block_bytes, start, end, line_format, last_day)
+            day, digest, text = read_fields(line_bytes, line_format, last_day)
             sentence_count = len(sentences_of(text))
             if not sentence_count:
                 raise UnreadableError("no_sentences", None)
@@ -248,13 +236,13 @@ def _why_short(line: bytes, line_format: LineFormat) -> tuple[str, str] | None:
     return "malformed_line", "too short for a date and a text"
 
 
-def _line_ends(block_bytes: bytes) -> Iterator[tuple[int, int]]:
-    """The start and end of each line."""
+def _bare_lines(block_bytes: bytes) -> Iterator[bytes]:
+    """Each line of a block, bare."""
     start = 0
     while start < len(block_bytes):
         end = block_bytes.find(b"\n", start)
         end = len(block_bytes) if end < 0 else end
-        yield start, end
+        yield _bare_line(block_bytes[start:end])
         start = end + 1
 
 
@@ -276,14 +264,9 @@ def decode_wanted(
             line_start = block_bytes.find(b"\n", line_start) + 1
         line_reached = line
         line_end = block_bytes.find(b"\n", line_start)
+        line_bytes = block_bytes[line_start : len(block_bytes) if line_end < 0 else line_end]
         try:
-            fields = read_fields(
-                block_bytes,
-                line_start,
-                len(block_bytes) if line_end < 0 else line_end,
-                line_format,
-                _NO_LIMIT,
-            )
+            fields = read_fields(_bare_line(line_bytes), line_format, _NO_LIMIT)
         except UnreadableError:
             return items, line
         if fields[1] != digest:
@@ -297,13 +280,10 @@ def search_block(
 ) -> list[Article]:
     """The wanted articles of a block, given as sha256 by day; lines of other days are not read."""
     articles = []
-    for start, end in _line_ends(block_bytes):
-        if (
-            line_format != "wmt"
-            or parse_day(bytes(block_bytes[start : start + _DIGITS_OF_DAY])) in wanted_digests
-        ):
+    for line_bytes in _bare_lines(block_bytes):
+        if line_format != "wmt" or parse_day(line_bytes[:_DIGITS_OF_DAY]) in wanted_digests:
             with suppress(UnreadableError):
-                day, digest, text = read_fields(block_bytes, start, end, line_format, _NO_LIMIT)
+                day, digest, text = read_fields(line_bytes, line_format, _NO_LIMIT)
                 if digest in wanted_digests.get(day, ()):
                     article = make_article(day, digest, text)
                     articles += [article] if article.sentences else []

@@ -207,7 +207,7 @@ def news_days(fact: GroundedFact, wording: NewsWording, day: date) -> StatedDays
         names=(fact.subject_span, fact.object_span),
         sided=sided_dates(sentence_text, dates, fact.object_span),
     )
-    dated = fact_evidence(passage, fact_dates(held))
+    dated = fact_evidence(passage, fact_dates(held, day))
     evidence = fact.evidence._replace(starts=dated.starts, ends=dated.ends)
     return stated_days(passage, held, wording, day, evidence)
 

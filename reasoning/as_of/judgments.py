@@ -59,7 +59,7 @@ def stated_days(
     object, as of news, states a state of its own day; a page about the subject states what its
     dates say. `evidence` is that of the passage where a caller has looked for it.
     """
-    evidence = evidence or fact_evidence(passage, fact_dates(held), wording)
+    evidence = evidence or fact_evidence(passage, fact_dates(held, day), wording)
     if evidence.relation is None:
         return None
     first_day = _first_day(evidence.starts or (), day)
@@ -82,10 +82,12 @@ def stated_days(
     )
 
 
-def fact_dates(held: Interval[date]) -> FactDates:
-    """The boundaries of a fact, as texts may state them."""
-    end_days = None if held.is_open else _both(held.end_first, held.end_last)
-    return FactDates(_both(held.start_first, held.start_last), end_days, held.is_open)
+def fact_dates(held: Interval[date], day: date) -> FactDates:
+    """The boundaries of a fact, as texts of a day may state them: no text knows a later end."""
+    start_days = _both(held.start_first, held.start_last)
+    if held.is_open or held.holds_within(day, day) is Certainty.CERTAIN:
+        return FactDates(start_days, None, is_open=True)
+    return FactDates(start_days, _both(held.end_first, held.end_last))
 
 
 def _both(first_day: date | None, last_day: date | None) -> DayInterval | None:

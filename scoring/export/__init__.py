@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
+from factdrift.builders.core.config import display_path
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import writable
 from factdrift.scoring.export.id_forms import IdForm
 
@@ -25,6 +27,7 @@ FormatName = Literal[
     "dpr",
     "mteb",
     "stream",
+    "longmemeval",
 ]
 NAMES: tuple[FormatName, ...] = get_args(FormatName)
 
@@ -36,11 +39,15 @@ def export_release(
     say: Callable[[str], None],
     corpus_folder: Path | None = None,
     ids: IdForm = "original",
+    config: str | None = None,
+    sessions: int | None = None,
 ) -> Mapping[str, int]:
     """Write a release in a format; the files that were written, with their numbers of records.
 
     `ids`: of which form the ids are where the original has one (`streamingqa`).
-    `corpus_folder`: the passages of the news, for `beir`, `dpr`, `mteb` and `stream`.
+    `corpus_folder`: the passages of the news, for `beir`, `dpr`, `mteb`, `stream` and
+    `longmemeval`. `config`: the corpus of `as-of`, `text` or `statements`. `sessions`: how many a
+    question has (`longmemeval`).
     Files are replaced one by one, each whole. `UserError`: the release is of another dataset, or
     has not what the format needs.
     """
@@ -50,12 +57,14 @@ def export_release(
         ckl,
         knowedit,
         lama,
+        longmemeval,
         stream,
         streamingqa,
         templama,
         timeqa,
     )
-    from factdrift.scoring.export.release import Release
+    from factdrift.scoring.export.dated import has_dated_passages
+    from factdrift.scoring.export.release import SESSIONS, Release
 
     format_names: Mapping[FormatName, Callable[[Release], None]] = {
         "streamingqa": streamingqa.write,
@@ -70,8 +79,20 @@ def export_release(
         "dpr": beir_forms.write_dpr,
         "mteb": beir_forms.write_mteb,
         "stream": stream.write,
+        "longmemeval": longmemeval.write,
     }
-    source = Release.of(release, out_folder, format_name, corpus_folder, ids)
+    if sessions is not None and format_name != "longmemeval":
+        raise UserError("--sessions goes with --format longmemeval alone")
+    source = Release.of(
+        *(release, out_folder, format_name, corpus_folder),
+        *(ids, config, sessions or SESSIONS),
+    )
+    if config is not None and not has_dated_passages(source):
+        raise UserError(
+            f"a release of {source.manifest.dataset} has no choice of corpora",
+            where=display_path(release),
+            hint="--config is for as-of, whose corpus is text or statements",
+        )
     writable(source.out)
     format_names[format_name](source)
     for file, records in source.files.items():

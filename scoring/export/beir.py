@@ -1,17 +1,16 @@
 """BEIR: a corpus, queries and relevance judgments (Thakur et al. 2021, arXiv 2104.08663).
 
 Passages of news are those of `factdrift corpus`, with the day of their article; passages of pages
-are paragraphs. Relevant is what holds the evidence. Of evolving facts, passages that name what held
-at another time are judged 0 and stand in `stale.tsv`.
+are paragraphs. Relevant (1) is what holds the evidence. Of evolving facts, passages that name what
+held at another time are judged 0 and stand in `stale.tsv`. In `as-of`, 2 is what proves the answer
+for the day asked about, 1 what states the same term on an earlier day; of each query is told when
+it is asked (`asked_on`), and nothing later is judged.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from factdrift.builders.core import duck
-from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import (
@@ -22,17 +21,20 @@ from factdrift.builders.rows import (
     TimeQuestion,
 )
 from factdrift.builders.wmt.passages import SENTENCES, printable_id, question_prefix
-from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
+from factdrift.scoring.export.dated import DatedTables, has_dated_passages, news_passages
 from factdrift.scoring.export.release import Release, Row
 
 CORPUS, QUERIES, QRELS, STALE = "corpus.jsonl", "queries.jsonl", "qrels", "stale.tsv"
 SPLITS = {"eval": "test", "valid": "dev"}
 """Names of splits in BEIR, by our name."""
-_PASSAGES = "passages.parquet"
+_NOTHING_ANSWERS = "questions left out: nothing answers them"
 
 
 class RetrievalQuery(NamedTuple):
-    """A question with its judgments: `relevant` passages, and `stale` ones with what they name."""
+    """A question with its judgments: `relevant` passages, and `stale` ones with what they name.
+
+    `grade` is the score of the relevant ones; `supporting` ones are judged 1.
+    """
 
     split: str
     id: str
@@ -40,6 +42,8 @@ class RetrievalQuery(NamedTuple):
     metadata: Row
     relevant: Sequence[str]
     stale: Sequence[tuple[str, str]] = ()
+    supporting: Sequence[str] = ()
+    grade: int = 1
 
 
 def write(release: Release) -> None:
@@ -49,7 +53,7 @@ def write(release: Release) -> None:
     queries with their judgments.
     """
     config_names = {config.name for config in release.manifest.configs}
-    if "passages" in config_names:
+    if has_dated_passages(release):
         queries = _of_days(release)
     elif "pages" in config_names:
         queries = _of_pages(release)
@@ -78,13 +82,15 @@ def _query_record(query: RetrievalQuery) -> Row:
 
 
 def _judgments(queries: Iterable[RetrievalQuery]) -> list[tuple[str, str, int]]:
-    """The qrels of queries: relevant passages with 1, then stale ones with 0, each by its id."""
+    """The qrels of queries: the best passages first, stale ones with 0 last, each by its id."""
     judgment_rows = []
     for query in queries:
-        for passage_id in sorted(set(query.relevant)):
-            judgment_rows.append((query.id, passage_id, 1))
-        for passage_id in sorted({passage_id for passage_id, _ in query.stale}):
-            judgment_rows.append((query.id, passage_id, 0))
+        stale_ids = [passage_id for passage_id, _ in query.stale]
+        for score, passage_ids in (
+            *((query.grade, query.relevant), (1, query.supporting), (0, stale_ids)),
+        ):
+            for passage_id in sorted(set(passage_ids)):
+                judgment_rows.append((query.id, passage_id, score))
     return judgment_rows
 
 
@@ -105,7 +111,7 @@ def _of_news(release: Release) -> list[RetrievalQuery]:
     all_questions = next(
         (config for config in news_configs if config.name == "all"), news_configs[0]
     )
-    passages_file = _news_passages(release.corpus)
+    passages_file = news_passages(release.corpus)
     queries = []
     for split in all_questions.splits:
         split_name = SPLITS.get(split.name, split.name)
@@ -168,7 +174,7 @@ def _of_pages(release: Release) -> list[RetrievalQuery]:
             with release.query(_JUDGED, config_tables) as rows:
                 for row in rows:
                     if not row["relevant"]:
-                        release.notes["questions left out: nothing answers them"] += 1
+                        release.notes[_NOTHING_ANSWERS] += 1
                         continue
                     queries.append(_query(split_name, row, {}))
     return queries
@@ -198,75 +204,42 @@ _JUDGED = """
 """
 
 
-def _news_passages(corpus_folder: Path | None) -> Path:
-    """Return the file of passages in a folder of `factdrift corpus`.
-
-    Raises `UserError` if there is none.
-    """
-    passages_file = (corpus_folder or Path()) / _PASSAGES
-    if corpus_folder is None or not passages_file.is_file():
-        raise UserError(
-            "the text of news is not in the release, and its passages are needed",
-            where=display_path(corpus_folder) if corpus_folder else None,
-            hint="factdrift corpus ARCHIVES --out FOLDER makes them; then --corpus FOLDER",
-        )
-    return passages_file
-
-
-def dated_passages(release: Release) -> str:
-    """A query for the passages of `as-of` with their text.
-
-    `UserError`: a text is neither in the release nor in the corpus.
-    """
-    configs_by_name = {"passages": release.configs(DatedPassage)}
-    with release.query("SELECT 1 FROM passages WHERE text = '' LIMIT 1", configs_by_name) as rows:
-        if not any(rows):
-            return "passages"
-    passages_file = _news_passages(release.corpus)
-    texts_sql = _TEXTS.format(corpus=duck.parquet(passages_file))
-    passages_sql = f"SELECT count(*) AS n FROM {texts_sql} WHERE text IS NULL"  # noqa: S608 - ours
-    with release.query(passages_sql, configs_by_name) as rows:
-        if lost_count := next(rows)["n"]:
-            hint = "make it of all the archives that the release was made from"
-            raise UserError(
-                f"it lacks {lost_count:,} passages of the release", where=passages_file, hint=hint
-            )
-    return texts_sql
-
-
-_TEXTS = """(
-    SELECT p.* REPLACE (CASE WHEN p.text != '' THEN p.text
-        ELSE c.text END AS text)
-    FROM passages p LEFT JOIN {corpus} c ON c.id = p.place
-)"""
-
-
 def _of_days(release: Release) -> list[RetrievalQuery]:
-    (passages,), (question_config,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
-    configs_by_name = {
-        "passages": [passages],
-        "asked": [question_config],
-        "stated": release.configs(StatedFact),
-    }
-    passages_sql = f"SELECT id, day, text FROM {dated_passages(release)} ORDER BY day, id"  # noqa: S608 - ours
-    with release.query(passages_sql, configs_by_name) as rows:
-        _corpus(release, ((row["id"], "", row["text"], row["day"]) for row in rows))
-    with release.query(_DAYS, configs_by_name) as rows:
-        return [
-            _query("test", row, {name: row[name].isoformat() for name in ("day", "asked_on")})
-            for row in rows
-        ]
+    """Write the dated passages as the corpus, by day, and return the queries about days.
+
+    A question that nothing answers (`abstain`) is left out: there is nothing to find.
+    """
+    tables = DatedTables.of(release)
+    with tables.query("SELECT id, title, day, text FROM {passages} ORDER BY day, id") as rows:
+        _corpus(release, ((row["id"], row["title"], row["text"], row["day"]) for row in rows))
+    queries: list[RetrievalQuery] = []
+    with tables.query(_DAYS) as rows:
+        for row in rows:
+            if not (row["relevant"] or row["supporting"]):
+                release.notes[_NOTHING_ANSWERS] += 1
+                continue
+            day_metadata = {name: row[name].isoformat() for name in ("day", "asked_on")}
+            query = _query("test", row, {**day_metadata, "kind": row["kind"]})
+            queries.append(query._replace(supporting=row["supporting"], grade=2))
+    return queries
 
 
 _DAYS = """
-    SELECT a.* EXCLUDE (stale, evidence), s.stale, as_of AS day, evidence AS relevant
-    FROM asked a LEFT JOIN (
-        SELECT q.id, list({id: s.passage, answer: s.object_label} ORDER BY s.passage) AS stale
-        FROM (SELECT id, subject, relation, unnest(stale) AS passage FROM asked) q
-            JOIN (SELECT DISTINCT subject, relation, passage, min(object_label) AS object_label
-                FROM stated GROUP BY ALL) s USING (subject, relation, passage)
-        GROUP BY q.id
-    ) s USING (id) ORDER BY a.id
+    WITH stale_ids AS (
+        SELECT id, subject, relation, unnest(stale) AS passage FROM questions
+    ), named AS (
+        -- what a stale passage names; of several objects, one of the pair that is asked about
+        SELECT q.id, passage, max_by(s.object_label, {
+            is_same: (s.subject = q.subject AND s.relation = q.relation)::INT,
+            label: s.object_label}) AS answer
+        FROM stale_ids q JOIN stated s USING (passage) GROUP BY ALL
+    )
+    SELECT q.id, question, targets, relation, kind, as_of AS day, asked_on, supporting,
+        evidence AS relevant, s.stale
+    FROM questions q LEFT JOIN (
+        SELECT id, list({id: passage, answer: answer} ORDER BY passage) AS stale
+        FROM named GROUP BY id
+    ) s USING (id) ORDER BY q.id
 """
 
 

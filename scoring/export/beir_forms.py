@@ -14,21 +14,25 @@ from factdrift.scoring.export.release import Release, Row
 TASK = "mteb_task.py"
 _QUESTIONS = """
     WITH judged AS (
-        SELECT "query-id" AS query, "corpus-id" AS passage, score FROM {qrels}
+        SELECT "query-id" AS query, "corpus-id" AS passage, score::INT AS score FROM {qrels}
     ), texts AS (
-        SELECT query, score,
-            list({{title: title, text: text, passage_id: _id}} ORDER BY _id) AS ctxs
-        FROM judged JOIN {corpus} ON _id = passage GROUP BY query, score
+        SELECT query, score > 0 AS is_positive,
+            list({{title: title, text: text, score: score, passage_id: _id}}
+                ORDER BY score DESC, _id) AS ctxs
+        FROM judged JOIN {corpus} ON _id = passage GROUP BY ALL
     )
     SELECT q._id AS id, q.text AS question, q.metadata.targets AS answers,
         good.ctxs AS positive_ctxs, bad.ctxs AS hard_negative_ctxs
-    FROM {queries} q JOIN texts good ON good.query = q._id AND good.score = 1
-    LEFT JOIN texts bad ON bad.query = q._id AND bad.score = 0 ORDER BY q._id
+    FROM {queries} q JOIN texts good ON good.query = q._id AND good.is_positive
+    LEFT JOIN texts bad ON bad.query = q._id AND NOT bad.is_positive ORDER BY q._id
 """
 
 
 def write_dpr(release: Release) -> None:
-    """`<split>.json` of each split; hard negatives state what held at another time."""
+    """`<split>.json` of each split; hard negatives state what held at another time.
+
+    Each passage has its judgment as `score`, and the positive ones with the highest come first.
+    """
     beir.write(release)
     for name in [name for name in release.files if name.startswith(beir.QRELS)]:
         with duck.connect(release.out) as db:

@@ -26,13 +26,16 @@ from factdrift.scoring.export.id_forms import IdForm
 Row = Mapping[str, Any]
 # Rows read at a time: some hold a whole page.
 _ROWS = 1024
+SESSIONS = 40
+"""Sessions of a question in LongMemEval's form, as many as its smaller set has."""
 
 
 @dataclass(frozen=True)
 class Release:
     """A release to be exported into the folder `out`. `corpus`: the folder of its news, if given.
 
-    `ids`: the form of ids where the original data set has one of its own.
+    `ids`: the form of ids where the original data set has one of its own. `config`: which corpus
+    of `as-of`. `sessions`: how many sessions a question has in LongMemEval's form.
 
     `files`: what was written, with numbers of records; `notes`: what else is to be said, such as
     why rows are in no file -> of how many rows.
@@ -44,6 +47,8 @@ class Release:
     manifest: Manifest
     corpus: Path | None = None
     ids: IdForm = "original"
+    config: str | None = None
+    sessions: int = SESSIONS
     files: dict[str, int] = field(default_factory=dict)
     notes: Counter[str] = field(default_factory=Counter)
 
@@ -55,13 +60,18 @@ class Release:
         format_name: str,
         corpus_folder: Path | None,
         ids: IdForm = "original",
+        config: str | None = None,
+        sessions: int = SESSIONS,
     ) -> Self:
         """Read the manifest; `out_folder` is `exports/<format>/<dataset>-<version>` by default."""
         release_manifest = manifest.load_manifest(release_folder)
         place = out_folder or Path(
             "exports", format_name, f"{release_manifest.dataset}-{release_manifest.version}"
         )
-        return cls(release_folder, place, format_name, release_manifest, corpus_folder, ids)
+        return cls(
+            *(release_folder, place, format_name, release_manifest, corpus_folder),
+            *(ids, config, sessions),
+        )
 
     def configs(self, *row_types: type) -> list[ConfigEntry]:
         """The configs whose rows are of one of these types and that have rows.
@@ -91,10 +101,13 @@ class Release:
                 yield from row_batch.to_pylist()
 
     @contextmanager
-    def query(
-        self, query_sql: str, configs_by_table: Mapping[str, Iterable[ConfigEntry]]
-    ) -> Iterator[Iterator[Row]]:
-        """The rows of a query over configs, their splits together; beyond memory, on disk."""
+    def database(
+        self, configs_by_table: Mapping[str, Iterable[ConfigEntry]]
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A database with a view for each table, the splits of its configs together.
+
+        What is beyond its memory goes to disk. `UserError`: a file is damaged.
+        """
         with duck.connect(self.out) as db:
             for name, configs in configs_by_table.items():
                 split_files = [
@@ -105,11 +118,19 @@ class Release:
                 part_queries = " UNION ALL ".join(f"SELECT * FROM {file}" for file in split_files)  # noqa: S608
                 db.execute(f"CREATE VIEW {duck.name(name)} AS {part_queries}")
             try:
-                batches = db.sql(query_sql).to_arrow_reader(_ROWS)
-                yield (row for row_batch in batches for row in row_batch.to_pylist())
+                yield db
             except duckdb.Error as error:
                 hint = "factdrift verify says what is damaged"
                 raise UserError(str(error).splitlines()[0], where=self.folder, hint=hint) from error
+
+    @contextmanager
+    def query(
+        self, query_sql: str, configs_by_table: Mapping[str, Iterable[ConfigEntry]]
+    ) -> Iterator[Iterator[Row]]:
+        """The rows of a query over configs, their splits together; beyond memory, on disk."""
+        with self.database(configs_by_table) as db:
+            batches = db.sql(query_sql).to_arrow_reader(_ROWS)
+            yield (row for row_batch in batches for row in row_batch.to_pylist())
 
     @contextmanager
     def text(self, file_name: str) -> Iterator[TextIO]:

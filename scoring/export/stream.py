@@ -1,42 +1,48 @@
 """A stream: dated passages and questions in one order of days, for systems that keep a memory."""
 
-from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
-from factdrift.scoring.export.beir import dated_passages
+from factdrift.scoring.export.dated import DatedTables
 from factdrift.scoring.export.release import Release, Row
 
-STREAM = "stream.jsonl"
-_ORDER = """
+STREAM, STATED = "stream.jsonl", "stated.jsonl"
+# a passage before a question of the same day; of equals by id
+_ORDER = "ORDER BY day, kind, id"
+_EVENTS = f"""
     SELECT * FROM (
-        SELECT 'passage' AS kind, p.id, p.day, text, subject, relation, object_label AS object,
-            since, NULL::date AS as_of
-        FROM {passages} p JOIN stated s ON s.passage = p.id UNION ALL BY NAME
-        SELECT 'question' AS kind, id, asked_on AS day, question AS text, subject, relation, as_of
-        FROM asked
-    ) ORDER BY day, kind, id
-"""
+        SELECT 'passage' AS kind, id, day,
+            CASE WHEN title = '' THEN text ELSE title || chr(10) || text END AS text
+        FROM {{passages}} UNION ALL BY NAME
+        SELECT 'question' AS kind, id, asked_on AS day, question AS text FROM questions
+    ) {_ORDER}
+"""  # noqa: S608 - ours
+_FACTS = f"""
+    SELECT * FROM (
+        SELECT 'passage' AS kind, passage AS id, any_value(day) AS day, list({{
+            subject: subject, relation: relation, object: object_label, since: since::VARCHAR
+            }} ORDER BY subject, relation, since, object_label) AS facts
+        FROM stated GROUP BY passage UNION ALL BY NAME
+        SELECT 'question' AS kind, id, asked_on AS day, subject, relation, as_of FROM questions
+    ) {_ORDER}
+"""  # noqa: S608 - ours
 
 
 def write(release: Release) -> None:
-    """`stream.jsonl`: a passage or a question a line, a question after the passages of its day.
+    """`stream.jsonl`: a passage or a question a line, and `stated.jsonl`: what they are about.
 
-    What may be known at a question is what stands before it; no line has an answer to a question.
-    Passages say which fact they state (`subject`, `relation`, `object`, `since`), for memories that
-    do not read; predictions are lines of `id` and `prediction` for `factdrift score`.
+    What may be known at a question is what stands before it. A line has its kind, id, day and text
+    alone; no line has an answer. `stated.jsonl` has, in the same order, the facts of passages that
+    state any (`subject`, `relation`, `object`, `since`), and the keys of questions, for memories
+    that do not read. It is no part of what a memory that reads may see. Predictions are lines of
+    `id` and `prediction` for `factdrift score`.
     """
-    configs_by_name = {
-        "passages": release.configs(DatedPassage),
-        "asked": release.configs(AsOfQuestion),
-        "stated": release.configs(StatedFact),
-    }
-    with release.query(
-        _ORDER.format(passages=dated_passages(release)), configs_by_name
-    ) as fact_rows:
-        release.json_lines(STREAM, map(_line, fact_rows))
+    tables = DatedTables.of(release)
+    for file_name, events_sql in ((STREAM, _EVENTS), (STATED, _FACTS)):
+        with tables.query(events_sql) as event_rows:
+            release.json_lines(file_name, map(_line, event_rows))
 
 
-def _line(fact_row: Row) -> Row:
+def _line(event_row: Row) -> Row:
     return {
         column_name: cell_value.isoformat() if hasattr(cell_value, "isoformat") else cell_value
-        for column_name, cell_value in fact_row.items()
+        for column_name, cell_value in event_row.items()
         if cell_value is not None
     }

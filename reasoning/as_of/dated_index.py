@@ -1,0 +1,128 @@
+"""An index over dated passages, by tantivy: BM25 over words in small letters without accents.
+
+Words are neither stemmed nor left out, as in the BM25 baselines of BEIR's tables is usual; the
+index that filters search (`filters.search_index`) does both.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import tantivy
+
+from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
+
+# bytes of the writer before it writes a segment; tantivy asks for at least 15 MB
+_HEAP = 64_000_000
+# the day of passages that have none: before every date
+_UNDATED = -1
+
+
+class DatedText(NamedTuple):
+    """A passage as it is indexed."""
+
+    id: str
+    day: date | None
+    text: str
+
+
+class RankedPassage(NamedTuple):
+    """A result of a search. `day` is the proleptic ordinal of its day, -1 where it has none."""
+
+    id: str
+    day: int
+    score: float
+
+
+class DatedIndex:
+    """A finished index. Results are in one order on every machine."""
+
+    def __init__(self, index: tantivy.Index) -> None:
+        self._schema = index.schema
+        self._searcher = index.searcher()
+
+    @classmethod
+    def build(cls, passages: Iterable[DatedText], folder: Path) -> Self:
+        """Index passages into an empty folder; memory is bounded by the writer's heap."""
+        index = tantivy.Index(_schema(), path=str(folder))
+        tokenizer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        for token_filter in (tantivy.Filter.lowercase(), tantivy.Filter.ascii_fold()):
+            tokenizer = tokenizer.filter(token_filter)
+        index.register_tokenizer("folded", tokenizer.build())
+        writer = index.writer(heap_size=_HEAP, num_threads=1)
+        try:
+            for passage in passages:
+                day_number = passage.day.toordinal() if passage.day else _UNDATED
+                writer.add_document(
+                    tantivy.Document(id=passage.id, text=passage.text, day=day_number)
+                )
+            writer.commit()
+        finally:  # its threads write into the folder, which is taken away where this fails
+            writer.wait_merging_threads()
+        index.reload()
+        return cls(index)
+
+    def best(self, text: str, last_day: date | None, depth: int) -> list[RankedPassage]:
+        """Return the best passages up to a day, or of all days where it is None.
+
+        Scores that are equal to four digits are equal: what is left depends on how a machine adds.
+        Of equals the later one comes first.
+        """
+        any_word = [(tantivy.Occur.Should, word) for word in self._word_queries(text)]
+        hits = self._search(tantivy.Query.boolean_query(any_word), last_day, depth)
+        return sorted(hits, key=lambda hit: (-hit.score, -hit.day, hit.id))
+
+    def newest_with_all(
+        self, words: Iterable[str], last_day: date | None, depth: int
+    ) -> list[RankedPassage]:
+        """Return the newest passages up to a day that have every one of some words."""
+        every_word = [(tantivy.Occur.Must, word) for word in self._word_queries(" ".join(words))]
+        if not every_word:
+            return []
+        matching = tantivy.Query.boolean_query(every_word)
+        hits = self._search(matching, last_day, depth, order_by="day")
+        return sorted(hits, key=lambda hit: (-hit.day, hit.id))
+
+    def _word_queries(self, text: str) -> list[tantivy.Query]:
+        words = sorted(set(WORD_PATTERN.findall(fold_in_place(text))))
+        return [tantivy.Query.term_query(self._schema, "text", word) for word in words]
+
+    def _search(
+        self,
+        matching: tantivy.Query,
+        last_day: date | None,
+        depth: int,
+        order_by: str | None = None,
+    ) -> list[RankedPassage]:
+        if last_day is not None:
+            kind = tantivy.FieldType.Integer
+            in_time = tantivy.Query.range_query(
+                self._schema, "day", kind, None, last_day.toordinal()
+            )
+            # the day is a condition, and no part of the score
+            filtered = tantivy.Query.const_score_query(in_time, 0.0)
+            matching = tantivy.Query.boolean_query(
+                [(tantivy.Occur.Must, matching), (tantivy.Occur.Must, filtered)]
+            )
+        hits = self._searcher.search(matching, depth, count=False, order_by_field=order_by).hits
+        return [self._ranked(score, address) for score, address in hits]
+
+    def _ranked(self, score: float, address: tantivy.DocAddress) -> RankedPassage:
+        fields = self._searcher.doc(address).to_dict()
+        return RankedPassage(fields["id"][0], fields["day"][0], float(f"{score:.4g}"))
+
+
+def reordered_by_day(hits: Sequence[RankedPassage], head: int) -> list[RankedPassage]:
+    """Return results with the first `head` of them in the order of their days, newest first."""
+    by_day = sorted(hits[:head], key=lambda hit: (-hit.day, -hit.score, hit.id))
+    return [*by_day, *hits[head:]]
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("text", tokenizer_name="folded")
+    builder.add_text_field("id", stored=True, tokenizer_name="raw")
+    # a fast field, so that results can be ordered by it
+    builder.add_integer_field("day", stored=True, indexed=True, fast=True)
+    return builder.build()

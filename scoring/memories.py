@@ -1,0 +1,102 @@
+"""Run one of the bundled memories on a stream that `factdrift export --format stream` wrote."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from factdrift.builders.core.config import display_path
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.limits import LONGEST_LINE
+from factdrift.builders.core.records import BadValueError, decode_record, numbered_lines
+from factdrift.reasoning.as_of.memories import MEMORIES, TOLD_FACTS, Event
+from factdrift.scoring.export.stream import STATED, STREAM
+from factdrift.scoring.option_values import MemoryName
+from factdrift.scoring.predictions import Prediction, write_predictions
+
+_HINT = "factdrift export RELEASE --format stream writes it"
+_EVENT_FIELDS = ("kind", "id", "day", "text")
+_FACT_FIELDS = ("subject", "relation", "object", "since")
+_KEY_FIELDS = ("subject", "relation", "as_of")
+
+
+def answer_stream(name: MemoryName, stream: Path, out: Path) -> int:
+    """Send a stream through a memory and write its answers as predictions; return their number.
+
+    `stream` is the folder of an export, or its `stream.jsonl`. `UserError`: it is none, or has not
+    what the memory is told. The stream is read line by line; what the memory holds is its own.
+    """
+    stream_file = stream / STREAM if stream.is_dir() else stream
+    events = _events(stream_file)
+    if name in TOLD_FACTS:
+        events = _told(events, stream_file.with_name(STATED))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    return write_predictions(out, _answers(name, events))
+
+
+def _answers(name: MemoryName, events: Iterator[Event]) -> Iterator[Prediction]:
+    memory = MEMORIES[name]()
+    for event in events:
+        if event["kind"] == "passage":
+            memory.hear(event)
+        else:
+            yield Prediction(id=event["id"], prediction=memory.answer(event))
+
+
+def _events(stream_file: Path) -> Iterator[Event]:
+    """Yield the lines of a stream; `UserError` for one that is no passage and no question."""
+    for line_number, event in _records(stream_file):
+        wrong_field = _first_without_text(event, _EVENT_FIELDS)
+        if wrong_field or event["kind"] not in ("passage", "question"):
+            raise UserError(
+                f"no line of a stream: {wrong_field or 'kind'} is missing or wrong",
+                where=display_path(stream_file),
+                line=line_number,
+                hint=_HINT,
+            )
+        yield event
+
+
+def _told(events: Iterator[Event], stated_file: Path) -> Iterator[Event]:
+    """Yield events with what the file beside the stream says of them; both are in one order."""
+    records = _records(stated_file)
+    line_number, record = next(records, (0, {}))
+    for event in events:
+        keys: dict[str, Any] = {"facts": []}
+        if record.get("id") == event["id"]:
+            keys |= record
+            line_number, record = next(records, (line_number, {}))
+        own_keys = [keys] if event["kind"] == "question" else keys["facts"]
+        fields = _KEY_FIELDS if event["kind"] == "question" else _FACT_FIELDS
+        wrong_fields = [_first_without_text(own_key, fields) for own_key in own_keys]
+        if any(wrong_fields):
+            raise UserError(
+                f"nothing is told of {event['id']}: is it of another stream?",
+                where=display_path(stated_file),
+                hint=_HINT,
+            )
+        yield {**keys, **event}
+    if record:
+        raise UserError(
+            f"it tells of {record.get('id')}, which the stream does not have there",
+            where=display_path(stated_file),
+            line=line_number,
+            hint=_HINT,
+        )
+
+
+def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    if not file.is_file():
+        raise UserError("no such file", where=display_path(file), hint=_HINT)
+    for line_number, line in numbered_lines(file, LONGEST_LINE, "export it again"):
+        try:
+            yield line_number, decode_record(line)
+        except BadValueError as error:
+            raise UserError(str(error), where=display_path(file), line=line_number) from None
+
+
+def _first_without_text(record: Any, fields: tuple[str, ...]) -> str | None:
+    """Return the first of some fields that a record has no text in, or None."""
+    for name in fields:
+        if not isinstance(record, dict) or not isinstance(record.get(name), str):
+            return name
+    return None
