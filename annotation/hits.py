@@ -67,8 +67,10 @@ def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
     dataset_source = order.dataset or layout.dataset
     if dataset_source is None:
         raise UserError(f"the layout {name} names no dataset", hint="give one with --dataset")
-    config_name = order.config or (None if Path(dataset_source).is_file() else layout.config)
-    dataset = open_dataset(dataset_source, order.releases, config=config_name, split=order.split)
+    is_file = Path(dataset_source).is_file()  # which has neither configs nor splits
+    config_name = order.config or (None if is_file else layout.config)
+    split_name = order.split or (None if is_file else layout.split)
+    dataset = open_dataset(dataset_source, order.releases, config=config_name, split=split_name)
     if order.until is None and any(field.join == "search" for field in layout.fields.values()):
         hint_text = "--until YYYY-MM-DD (make: UNTIL=), a day before the first article of the rows"
         raise UserError(f"the layout {name} searches news up to a day: give it", hint=hint_text)

@@ -123,7 +123,8 @@ WordingText = Annotated[str, AfterValidator(_valid_wording)] | None
 
 
 NamedKind = Literal[
-    "person", "team", "national_team", "party", "place", "organization", "office", "thing"
+    "person", "team", "national_team", "party", "place", "organization", "school", "league",
+    "office", "thing",
 ]  # fmt: skip
 """What a name is of, so that an invented one is of the same kind."""
 

@@ -25,6 +25,12 @@ from factdrift.reasoning.as_of.corpus import (
     PageCorpus,
     PageStatements,
 )
+from factdrift.reasoning.as_of.difficulty import (
+    RESULTS,
+    Difficulty,
+    difficulty_statistics,
+    easy_notes,
+)
 from factdrift.reasoning.as_of.histories import HistoryTables
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
 from factdrift.reasoning.as_of.statements import Statements
@@ -227,6 +233,11 @@ class _Configs:
         yield from statistics_of(
             self.prefix, passages_path, questions_folder / STATED, questions_folder / QUESTIONS
         )
+        difficulty = Difficulty(passages=self.passages, questions=self.questions, seed=run.seed)
+        results_path = run.folder(difficulty) / RESULTS
+        for easy_note in easy_notes(results_path):
+            run.workspace.say(f"  {self.prefix}questions: {easy_note}")
+        yield from difficulty_statistics(results_path, self.prefix)
 
 
 def _holders(relations: Relations) -> dict[str, Literal["object", "subject"]]:

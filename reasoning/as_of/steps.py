@@ -37,6 +37,8 @@ from factdrift.reasoning.as_of.wordings import AskedRelation
 from factdrift.reasoning.names import Verbalizer
 
 QUESTIONS = "questions.parquet"
+WHOLE = "whole.parquet"
+"""The passages with all their text, where that of news stays out of the release."""
 KINDS: tuple[QuestionKind, ...] = get_args(QuestionKind)
 _SPARE_DRAFTS = 4
 """Drafts of silence that are looked up in the corpus for each question that is asked for."""
@@ -52,7 +54,7 @@ _SHORTEST_WORD = 3
 class Corpus(Step):
     """All passages in one table, by day and id: `passages.parquet` (`DatedPassage`).
 
-    `text` is false if the text of news stays out of the release.
+    `text` is false if the text of news stays out of the release; `whole.parquet` has it then.
     """
 
     name: ClassVar[str] = "as-of-corpus"
@@ -66,6 +68,7 @@ class Corpus(Step):
         with workspace.engine() as eng:
             passages = eng.read(paths, DatedPassage)
             if not self.text:
+                eng.write(passages, out / WHOLE, DatedPassage, PASSAGE_ORDER)
                 is_news = passages.source == "news"
                 passages = passages.mutate(text=is_news.ifelse("", passages.text))
             eng.write(passages, out / PASSAGES, DatedPassage, PASSAGE_ORDER)
