@@ -49,12 +49,11 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
     assert sorted(
         batch_item.row for hit in hit_batch.hits for batch_item in hit.items if batch_item.row
     ) == list(manifest.rows)
-    known_answers = [
-        batch_item.answers
-        for hit in hit_batch.hits
-        for batch_item in hit.items
-        if not batch_item.row
-    ]
+    known_answers = []
+    for hit in hit_batch.hits:
+        for batch_item in hit.items:
+            if not batch_item.row:
+                known_answers.append(batch_item.answers)
     assert known_answers == [{"verdict": "yes"}] * 2
     printed_text = batch_summary(batch_folder, manifest)
     assert "6 items of rows.jsonl in 2 HITs for static" in printed_text[0]

@@ -109,11 +109,10 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     experts.write_text("# ours\nboss\n", "utf-8")
     take(tmp_path, checked, experts=experts)
     gold = _gold(tmp_path, "quick")
-    item_by_row = {
-        batch_item.row: batch_item.id
-        for batch_hit in read_batch(hit_batch).hits
-        for batch_item in batch_hit.items
-    }
+    item_by_row = {}
+    for batch_hit in read_batch(hit_batch).hits:
+        for batch_item in batch_hit.items:
+            item_by_row[batch_item.row] = batch_item.id
     by_expert = {
         hit_item.row for batch_hit in read_batch(folder).hits for hit_item in batch_hit.items
     }

@@ -60,11 +60,10 @@ PAIRS: list[tuple[str, list[tuple[str, dict[str, Any]]], str | None]] = [
 
 
 def test_several_objects_ends_and_doubts(duck: Engine, tmp_path: Path) -> None:
-    facts = [
-        fact(subject, "P36", object_id, snapshot=NEW, **dates)
-        for subject, objects, _ in PAIRS
-        for object_id, dates in objects
-    ]
+    facts = []
+    for subject, objects, _ in PAIRS:
+        for object_id, dates in objects:
+            facts.append(fact(subject, "P36", object_id, snapshot=NEW, **dates))
     nothing = (None, None, None, None)
     gap = Gap("Q6$x", "Q6", "P36", None, *nothing, True, "unknown_value", "normal", NEW)
     tables = (

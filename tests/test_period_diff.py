@@ -94,11 +94,10 @@ CASES = read_table("period_cases")
 def by_hand(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Found, Found]:
     """Rows and drops of all cases, which are compared in one table."""
     folder = tmp_path_factory.mktemp("cases")
-    statements = [
-        stated(statement_text, f"Q{case_number}")
-        for case_number, case in enumerate(CASES)
-        for statement_text in case[2].split("; ")
-    ]
+    statements = []
+    for case_number, case in enumerate(CASES):
+        for statement_text in case[2].split("; "):
+            statements.append(stated(statement_text, f"Q{case_number}"))
     facts = parquet(
         folder / "f.parquet",
         Fact,

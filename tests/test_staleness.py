@@ -54,11 +54,9 @@ def told(segment: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def by_statement(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    stated_facts = [
-        stated_fact
-        for case_number, (_, relation, text, _) in enumerate(CASES)
-        for stated_fact in facts_of(case_number + 1, relation, text)
-    ]
+    stated_facts = []
+    for case_number, (_, relation, text, _) in enumerate(CASES):
+        stated_facts.extend(facts_of(case_number + 1, relation, text))
     path = parquet(tmp_path_factory.mktemp("stale") / "f.parquet", Fact, stated_facts)
     segments = duck.rows(timeline(duck, duck.read(path, Fact), rules=RULES).segments)
     segments_of: dict[str, list[str]] = {}

@@ -303,11 +303,10 @@ def test_points_in_time_that_the_page_states_of_others(
 
 
 def test_several_answers_are_a_share() -> None:
-    shared = [
-        segment(f"Q{seed_offset}", str(first_year), str(first_year + 1))
-        for first_year in (1990, 2001, 2004, 2007, 2010)
-        for seed_offset in (2, 3)
-    ]
+    shared = []
+    for first_year in (1990, 2001, 2004, 2007, 2010):
+        for seed_offset in (2, 3):
+            shared.append(segment(f"Q{seed_offset}", str(first_year), str(first_year + 1)))
     single = [
         segment(f"Q{seed_offset}", f"{seed_offset}", f"{seed_offset + 5}")
         for seed_offset in range(1810, 1985, 9)
@@ -384,12 +383,11 @@ def test_no_answer_is_cut_out_where_another_entry_gives_one(
             20,
             unanswerable={"easy": 0.99},
         )
-        cut = {
-            pair_question.without_answer
-            for questions in results
-            for pair_question in questions
-            if pair_question.difficulty == "easy"
-        }
+        cut = set()
+        for questions in results:
+            for pair_question in questions:
+                if pair_question.difficulty == "easy":
+                    cut.add(pair_question.without_answer)
         assert (True in cut) == (is_cut or own_segment == 1)
 
 
@@ -420,12 +418,11 @@ def test_windows_are_near_and_empty(
     segment_row = segment("Q2", "2003", "2005", **more)
     pair = pair_of(segment_row, dates_near_evidence=tuple(map(year, near)), life=life)
     results = asked_of(pair, 300, unanswerable={"hard": 0.6}, windows=1)
-    empty = [
-        pair_question
-        for questions in results
-        for pair_question in questions
-        if pair_question.answerable == "nothing_holds"
-    ]
+    empty = []
+    for questions in results:
+        for pair_question in questions:
+            if pair_question.answerable == "nothing_holds":
+                empty.append(pair_question)
     assert {
         drop.year for pair_question in empty for drop in pair_question.time.days() if drop
     } == expected

@@ -215,11 +215,10 @@ def test_filter_keeps_scores() -> None:
 @pytest.mark.parametrize(("judgments", "threshold"), CASES["bands"])
 def test_threshold_by_bands(judgments: str, threshold: float | None) -> None:
     bands = re.findall(r"([0-9.]+) (\d+)/(\d+)", judgments)
-    judged = [
-        (float(low), row_number < int(toxic))
-        for low, toxic, row_count in bands
-        for row_number in range(int(row_count))
-    ]
+    judged = []
+    for low, toxic, row_count in bands:
+        for row_number in range(int(row_count)):
+            judged.append((float(low), row_number < int(toxic)))
     band_threshold, judged_bands = threshold_by_bands(judged, BandRule())
     assert (band_threshold, len(judged_bands)) == (threshold, len(bands))
     assert threshold_by_bands(judged[::-1], BandRule()) == (band_threshold, judged_bands)
