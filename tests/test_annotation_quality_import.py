@@ -22,7 +22,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.people import people_statistics
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, submission, take, work
 from tests.browser import SIZES, Browser, browser
-from tests.tables import read_table
+from tests.tables import columns_of, read_table
 
 __all__ = ["browser"]
 
@@ -296,10 +296,7 @@ def test_the_figures_of_a_report(tmp_path: Path) -> None:
         "due": "1.5",
         "hourly": [112.5] * 3,
     }
-    assert [
-        (answer_figures["asked"], answer_figures["passed"])
-        for answer_figures in report_figures["checks"]
-    ] == [(4, 3)]
+    assert columns_of(report_figures["checks"], "asked", "passed") == [(4, 3)]
     work_done, instructions = people_statistics([folder / "gold.parquet"])
     (table_row,) = work_done.rows
     assert (table_row["annotators"], table_row["days"]) == (2, "2026-11-03 to 2026-11-05")

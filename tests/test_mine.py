@@ -29,7 +29,7 @@ from tests.dumps import (
     statement,
     world,
 )
-from tests.tables import case_lists, column_of, keyed_by_id, names_of
+from tests.tables import case_lists, column_of, columns_of, keyed_by_id, names_of
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
@@ -188,9 +188,7 @@ def test_what_cannot_be_named_is_dropped_or_a_gap(tmp_path: Path) -> None:
         "unlabelled_object Q1$P54-3 Q5",
         "unlabelled_subject Q6$P54-0 Q2",
     ]
-    gaps = [
-        (gap["object"], gap["reason"], gap["start_first"]) for gap in rows(folder / "gaps.parquet")
-    ]
+    gaps = columns_of(rows(folder / "gaps.parquet"), "object", "reason", "start_first")
     day = date(2019, 1, 1)
     assert gaps == [
         (None, "unknown_value", day),

@@ -26,7 +26,7 @@ from tests import tiny_model
 from tests.conftest import run_cli, run_process
 from tests.json_server import Reply, chat_reply, serve_json
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
-from tests.tables import column_of
+from tests.tables import column_of, columns_of
 
 pytest.importorskip("torch")
 
@@ -98,7 +98,7 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
 ) -> None:
     rows = ordered(release_folder, models[model_kind], tmp_path, view=view)
     assert len(rows) == 12
-    assert {(prediction_row["config"], prediction_row["split"]) for prediction_row in rows} == {
+    assert set(columns_of(rows, "config", "split")) == {
         (config_name, period_name)
         for config_name in ("unchanged", "updated")
         for period_name in PERIODS
