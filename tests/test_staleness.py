@@ -54,7 +54,7 @@ def told(segment: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def by_statement(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    stated_facts = []
+    stated_facts: list[Fact] = []
     for case_number, (_, relation, text, _) in enumerate(CASES):
         stated_facts.extend(facts_of(case_number + 1, relation, text))
     path = parquet(tmp_path_factory.mktemp("stale") / "f.parquet", Fact, stated_facts)

@@ -298,7 +298,7 @@ def test_vacancies(
         for row in both_timelines.duck.rows(period_diff.delta_rows(certain_comparisons))
         if row["relation"] in exclusive_ids and row["split"] in ("new", "deleted")
     }
-    judged_rows = set()
+    judged_rows: set[tuple[Any, ...]] = set()
     for history in both_timelines.histories:
         if history.relation.id in exclusive_ids:
             judged_rows.update(vacancy_rows(history.subject.id, both_timelines, kind, when_counted))
