@@ -215,11 +215,11 @@ def test_rows_that_show_the_same_are_judged_once(tmp_path: Path) -> None:
 
 def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
     """Rows from 0.5 up were dropped: the bands above come from `dropped.parquet`."""
-    number = 400
+    row_count = 400
     kept_rows, lost = [], []
     judges = _Judges(tmp_path, "streamingqa", table_rows=10, releases=tmp_path / "releases")
-    for row_number in range(number):
-        attribute_name, score = f"{row_number:016x}", row_number / number
+    for row_number in range(row_count):
+        attribute_name, score = f"{row_number:016x}", row_number / row_count
         judges.scores[attribute_name] = dict.fromkeys(ATTRIBUTES) | {"insult": score}
         question = f"Who said: {row_number}?"
         if score < 0.5:

@@ -206,8 +206,10 @@ def test_a_choice_is_never_another_answer() -> None:
 
 
 def test_the_order_is_drawn_by_the_id() -> None:
-    labels_by_id = {f"Q{number}": f"Object {number}" for number in range(20, 23)}
-    choice_rows = [choose(offered_row(labels_by_id, id=str(number)), 4, 0) for number in range(400)]
+    labels_by_id = {f"Q{item_number}": f"Object {item_number}" for item_number in range(20, 23)}
+    choice_rows = [
+        choose(offered_row(labels_by_id, id=str(item_number)), 4, 0) for item_number in range(400)
+    ]
     place_counts = [
         sum(getattr(choice_row, "answer_index", None) == place for choice_row in choice_rows)
         for place in range(4)

@@ -30,7 +30,7 @@ def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     odd = cloze(6, "updated", "2021Q4", subject_label='<b>"|`\n', answers=())
     new_rows = {
         "2021Q3": [cloze(1, "new")],
-        "2021M07": [cloze(number, "new", "2021M07") for number in (2, 1)],
+        "2021M07": [cloze(row_number, "new", "2021M07") for row_number in (2, 1)],
         "2021": [cloze(3, "new", "2021", subject_label='<b>"`|\n')],
     }
     release_rows = {**BASE, "deleted": {"2021Q3": []}, "odd": {"2021Q4": [odd]}, "new": new_rows}

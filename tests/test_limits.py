@@ -259,8 +259,8 @@ def _large_document(folder: Path) -> None:
 def _log_of_samples(folder: Path) -> None:
     with ZipFile(folder / "p.eval", "w") as log:
         log.writestr("header.json", '{"eval": {}}')
-        for number in range(20):
-            log.writestr(f"samples/{number}_epoch_1.json", json.dumps({"id": number}))
+        for sample_number in range(20):
+            log.writestr(f"samples/{sample_number}_epoch_1.json", json.dumps({"id": sample_number}))
     list(read_predictions(folder / "p.eval"))
 
 

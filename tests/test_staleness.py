@@ -212,8 +212,15 @@ def test_kaplan_meier() -> None:
 def test_learned_from_facts(duck: Engine, tmp_path: Path) -> None:
     """Years are measured from middle to middle; the dead and what is vague are not counted."""
     stated_facts = [
-        fact(f"Q{number}", "P5", "Q9", day("2001"), day(f"{2002 + number % 10}"), snapshot=NOW)
-        for number in range(1, 61)
+        fact(
+            f"Q{fact_number}",
+            "P5",
+            "Q9",
+            day("2001"),
+            day(f"{2002 + fact_number % 10}"),
+            snapshot=NOW,
+        )
+        for fact_number in range(1, 61)
     ]
     stated_facts += [fact("Q70", "P5", "Q9", day("2010-01-01"), snapshot=NOW)]
     stated_facts += [fact("Q71", "P5", "Q9", day("1990"), snapshot=NOW)]  # dead

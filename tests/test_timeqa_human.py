@@ -136,7 +136,7 @@ def test_the_revision_rate_is_of_every_kind(human_run: Run) -> None:
         *by_kind.values(),
         sum(bool(fact_row["revisions"]) for fact_row in facts),
     ]
-    assert {kind for kind, number in by_kind.items() if not number} == {"span"}
+    assert {kind for kind, change_count in by_kind.items() if not change_count} == {"span"}
     fact_count = len(set(column_of(facts, "segment")))
     for row in rate:
         assert row["share"] == row["segments"] / fact_count

@@ -360,13 +360,13 @@ def test_real_news(real_data: Path, tmp_path: Path) -> None:
 def test_dropped_lines_are_merged_in_the_order_of_the_archive(seed: int, tmp_path: Path) -> None:
     """Whatever the sizes of the pieces in which bad lines and left-out articles come."""
     random_source = Random(seed)
-    places = [(number, line) for number in range(3) for line in range(1, 60)]
+    places = [(file_number, line) for file_number in range(3) for line in range(1, 60)]
     bad_places = sorted(random_source.sample(places, random_source.choice((0, 9, 99))))
     other_places = [place for place in places if place not in bad_places]
     left_out_places = sorted(random_source.sample(other_places, random_source.choice((0, 7, 50))))
-    for number in range(3):
-        with pq.ParquetWriter(tmp_path / f"bad-{number}.parquet", BAD_LINES) as writer:
-            lines = [(*place, "bad_date", "x") for place in bad_places if place[0] == number]
+    for file_number in range(3):
+        with pq.ParquetWriter(tmp_path / f"bad-{file_number}.parquet", BAD_LINES) as writer:
+            lines = [(*place, "bad_date", "x") for place in bad_places if place[0] == file_number]
             while lines:
                 size = random_source.randrange(1, 20)
                 rows_of_piece = [
@@ -376,8 +376,14 @@ def test_dropped_lines_are_merged_in_the_order_of_the_archive(seed: int, tmp_pat
                 lines = lines[size:]
     left_out = pa.Table.from_pylist(
         [
-            {"file": number, "line": line, "reason": "near_duplicate", "score": 0.9, "detail": "y"}
-            for number, line in left_out_places
+            {
+                "file": file_number,
+                "line": line,
+                "reason": "near_duplicate",
+                "score": 0.9,
+                "detail": "y",
+            }
+            for file_number, line in left_out_places
         ],
         LINE_COLUMNS,
     )
@@ -385,7 +391,7 @@ def test_dropped_lines_are_merged_in_the_order_of_the_archive(seed: int, tmp_pat
     names = ["a.jsonl", "b.jsonl", "c.jsonl"]
     merged = pa.Table.from_batches(dropped_rows(tmp_path, names, pieces), arrow_schema(Dropped))
     assert merged["item"].to_pylist() == [
-        f"{names[number]}:{line}" for number, line in sorted(bad_places + left_out_places)
+        f"{names[file_number]}:{line}" for file_number, line in sorted(bad_places + left_out_places)
     ]
     assert merged["reason"].to_pylist().count("bad_date") == len(bad_places)
     assert merged["score"].drop_null().to_pylist() == [0.9] * len(left_out_places)
