@@ -15,18 +15,24 @@ from factdrift.builders.text.render import Placeholder, parse_phrase
 Role = Literal["subject", "object"]
 _NO_PRONOUN = ("person", "office")
 """What nobody calls `it`."""
-_NOUNS = {
+_OWN_NOUNS = {
     "team": "the team",
     "national_team": "the team",
     "party": "the party",
-    "organization": "the organization",
+    "school": "the institution",
+    "league": "the league",
 }
+"""What stands for the name of an item beside any other, for no owner is one of these."""
+_NOUNS = _OWN_NOUNS | {"organization": "the organization"}
 """What stands for the name of an item, by the first of its kinds; `it` for all others."""
 # It matches `which party did <subject>` and `which group was <the subject>`, whose subject is the
 # grammatical one, but not `who was the head coach of <the subject>`.
 _ACTIVE_SUBJECT = re.compile(r"\b(?:did|was) <(?:the )?subject>")
 # It matches `How many people were ` in `How many people were head of state of <the subject>`.
 _PEOPLE = re.compile(r"^How many people (were )?")
+
+# It matches the end of `<object> held the office of `.
+_OFFICE_OF = re.compile(r"the office of $")
 
 
 class Clause(NamedTuple):
@@ -114,8 +120,9 @@ def event_of_join(asked: Clause, event: Clause, *, is_first: bool) -> str:
 def ask_after_event(asked: Clause, event: Clause) -> str:
     """Return what is asked after the event at whose time it was so."""
     text = asked.wording.ask or ""
-    if event.target == asked.subject and event.has_person:
-        return _with_pronoun(text, "subject", asked.kind("subject"), event.target_kind)
+    if event.target == asked.subject:
+        kinds = asked.kind("subject"), event.target_kind
+        return _with_pronoun(text, "subject", *kinds, is_clear=event.has_person)
     return text
 
 
@@ -126,10 +133,39 @@ def second_state(first: Clause, second: Clause) -> tuple[str, bool]:
     """
     state = second.wording.was or ""
     if first.agent == second.agent and state.startswith(f"{_agent_mark(state)} "):
-        return state.partition("> ")[2], True
+        doing = state.partition("> ")[2]
+        return doing.removeprefix("was ") if _has_was(first) else doing, True
     if first.target == second.target and _alike(first, second):
         return f"{_agent_mark(state)} {'was' if _has_was(first) else 'did'} too", True
     return _pointing_back(state, first, second), False
+
+
+def states_of_both(first: Clause, second: Clause) -> tuple[str, str] | None:
+    """Return two states of one agent in words that both share, or None where they share none.
+
+    `<subject> played for both <the object>` and `<the object>` are joined by `and`. Two offices
+    share the words of the first: `<subject> was both <object>` and `<subject>`.
+    """
+    states = [clause.wording.was or "" for clause in (first, second)]
+    roles = first.target_role, second.target_role
+    marks = [f"<{state.rpartition('<')[2]}" for state in states]
+    ends_in_target = all(mark.endswith(f"{role}>") for mark, role in zip(marks, roles, strict=True))
+    words = [
+        state.removesuffix(mark).partition("> ")[2]
+        for state, mark in zip(states, marks, strict=True)
+    ]
+    both_offices = first.target_kind == second.target_kind == "office"
+    if (
+        first.agent != second.agent
+        or not ends_in_target
+        or not (both_offices or words[0] == words[1])
+    ):
+        return None
+    shared_state = states[0].removesuffix(marks[0])
+    several = _OFFICE_OF.sub("the offices of ", shared_state)
+    if several == shared_state:
+        several = f"{shared_state}both "
+    return f"{several}{marks[0]}", marks[1]
 
 
 def have_one_state(first: Clause, second: Clause) -> bool:
@@ -154,19 +190,29 @@ def _alike(first: Clause, second: Clause) -> bool:
 
 
 def _pointing_back(text: str, first: Clause, second: Clause) -> str:
-    if first.target == second.target and first.has_person:
-        return _with_pronoun(text, second.target_role, first.target_kind, second.target_kind)
+    if first.target == second.target:
+        kinds = first.target_kind, second.target_kind
+        return _with_pronoun(text, second.target_role, *kinds, is_clear=first.has_person)
+    agent_kinds = {first.target_kind, second.kind(second.agent_role)}
+    # As a person stands before it, `it` is the club or company that the first clause ends in.
+    if first.target == second.agent and first.has_person and agent_kinds.isdisjoint(_NO_PRONOUN):
+        return text.replace(_agent_mark(text), "it", 1)
     return text
 
 
-def _with_pronoun(text: str, role: Role, *kinds: str) -> str:
+def _with_pronoun(text: str, role: Role, *kinds: str, is_clear: bool = True) -> str:
     """Return a template with `its head coach` for `the head coach of <the subject>`.
 
     Where no such noun stands before it, an item is called by its kind. The two relations that it
-    stands in may say different ones: a club is an organization that has a chair.
+    stands in may say different ones: a club is an organization that has a chair. Where it is not
+    clear what `it` means, because something else that is no person is named as well, an item with a
+    noun of its own is called by that: `the chairperson of the team`.
     """
     if not set(kinds).isdisjoint(_NO_PRONOUN):
         return text
+    if not is_clear:
+        own_noun = next((noun for kind, noun in _OWN_NOUNS.items() if kind in kinds), None)
+        return re.sub(rf"<(?:the )?{role}>", own_noun, text) if own_noun else text
     noun = next((noun for kind, noun in _NOUNS.items() if kind in kinds), "it")
     text = re.sub(rf"\bthe ([a-z-]+(?: [a-z-]+)*) of <(?:the )?{role}>", r"its \1", text)
     return re.sub(rf"<(?:the )?{role}>", noun, text)
