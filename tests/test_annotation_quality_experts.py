@@ -66,11 +66,10 @@ def test_an_experts_word_on_two_items_decides_a_workers_batch(
     right: list[bool], decision: str, aside: int, by_table: bool
 ) -> None:
     assert len(DRAWN) == 2
-    expert = [
-        judged(expert_id, judgment.row, batch="b9", verdict="a" if ok else "c")
-        for judgment, ok in zip(DRAWN, right, strict=False)
-        for expert_id in "xy"
-    ]
+    expert = []
+    for judgment, ok in zip(DRAWN, right, strict=False):
+        for expert_id in "xy":
+            expert.append(judged(expert_id, judgment.row, batch="b9", verdict="a" if ok else "c"))
     if by_table:
         flagged_judgments, decisions = _settled(EARLY, verdicts=_said(*right))
     else:
