@@ -368,7 +368,7 @@ def write_batch(
                 hourly=layout.pay.hourly,
                 total=_money(layout.pay.per_hit * assignment_count),
                 with_fees={
-                    payer: _money(layout.pay.per_hit * assignment_count * (1 + fee_share))
+                    payer: round(layout.pay.per_hit * assignment_count * (1 + fee_share), 2)
                     for payer, fee_share in platform.service_fees.items()
                 },
             ),

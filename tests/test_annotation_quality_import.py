@@ -265,7 +265,13 @@ def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) ->
 def test_the_figures_of_a_report(tmp_path: Path) -> None:
     hit_batch = batch_of(tmp_path)
     submissions = [
-        submission(hit_batch, worker_id, batch_hit, received=f"2026-11-{day}T10:00:00+00:00")
+        submission(
+            hit_batch,
+            worker_id,
+            batch_hit,
+            received=f"2026-11-{day}T10:00:00+00:00",
+            reading_seconds=8.0,
+        )
         for worker_id, day in (("u", "03"), ("v", "05"))
         for batch_hit in (0, 1)
     ]
@@ -289,12 +295,12 @@ def test_the_figures_of_a_report(tmp_path: Path) -> None:
     assert (verdict["before"]["items"], verdict["after"]["items"]) == (6, 3)
     assert verdict["after"]["percent"] == 100 > verdict["before"]["percent"]
     assert verdict["after"]["estimate"] == {"items": 3, "same": 3, "ties": 0, "differing": []}
-    # 0.50 for four items of 4 seconds each
+    # 0.50 for four items of 4 seconds each, and 8 seconds before the first
     assert report_figures["paid_workers"] == {
         "workers": 2,
         "hits": 3,
         "due": "1.5",
-        "hourly": [112.5] * 3,
+        "hourly": [75.0] * 3,
     }
     assert columns_of(report_figures["checks"], "asked", "passed") == [(4, 3)]
     work_done, instructions = people_statistics([folder / "gold.parquet"])

@@ -90,6 +90,10 @@ class Prolific(Static):
             hits=len(batch.hits),
             checks=_checks(layout),
             who=screening(layout.qualifications),
+            fees=", ".join(
+                f"{100 * fee_share:.1f} % ({payer})"
+                for payer, fee_share in self.service_fees.items()
+            ),
         )
         (folder / "README.txt").write_text(readme_text, "utf-8", newline="\n")
         hit_numbers = range(1, len(batch.hits) + 1)

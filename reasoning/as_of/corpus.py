@@ -297,7 +297,7 @@ class PageStatements(Step):
             if days is None or segment.start_last is None or segment.rival:
                 continue
             sentence_text = sentence.text.rstrip()
-            others = [other for other in segments if other.relation == segment.relation]
+            history = [same for same in segments if same.relation == segment.relation]
             yield StatedFact(
                 passage=paragraph_id(page.page, segment.paragraph),
                 subject=segment.subject,
@@ -313,18 +313,18 @@ class PageStatements(Step):
                 stated_until=days.stated_until,
                 start=sentence.start,
                 end=sentence.start + len(sentence_text),
-                also_named=_named_beside(segment, others, page.texts[segment.paragraph]),
+                also_named=_named_beside(segment, history, page.texts[segment.paragraph]),
                 statements=segment.statements,
             )
 
 
 def _named_beside(
-    segment: rows.AlignedSegment, others: Sequence[rows.AlignedSegment], paragraph_text: str
+    segment: rows.AlignedSegment, history: Sequence[rows.AlignedSegment], paragraph_text: str
 ) -> tuple[str, ...]:
     """The other objects of a history that a paragraph may name."""
     item_ids: set[str] = set()
-    for other in others:
-        entity = rows.Answer(other.object, other.object_label, other.aliases)
-        if other.object != segment.object and may_name(paragraph_text, entity):
-            item_ids.add(other.object)
+    for rival in history:
+        entity = rows.Answer(rival.object, rival.object_label, rival.aliases)
+        if rival.object != segment.object and may_name(paragraph_text, entity):
+            item_ids.add(rival.object)
     return tuple(sorted(item_ids))

@@ -193,15 +193,19 @@ class AsOf(DatasetBuilder):
         relations: Relations,
     ) -> Questions:
         wordings = _news_wordings(run, relations)
-        asked: dict[str, AskedRelation] = {}
+        asked_relations: dict[str, AskedRelation] = {}
         for relation_id, relation in relations.items():
-            asked[relation_id] = AskedRelation(
+            asked_relations[relation_id] = AskedRelation(
                 phrases=tables.phrases[relation_id],
                 questions=tuple(template.ask for template in relation.questions),
                 news=wordings[relation_id],
             )
         return Questions(
-            tables=tables, statements=statements, parts=parts, relations=asked, count=self.questions
+            tables=tables,
+            statements=statements,
+            parts=parts,
+            relations=asked_relations,
+            count=self.questions,
         )
 
 
@@ -218,13 +222,13 @@ class _Configs:
         questions_folder = run.folder(self.questions)
         passages_path = run.folder(self.passages) / PASSAGES
         kind = "Sentences made from facts" if self.prefix else "News and pages"
-        for name, row, about, split, path in (
+        for name, row, contents, split, path in (
             ("questions", AsOfQuestion, _QUESTIONS, "test", questions_folder / QUESTIONS),
             ("passages", DatedPassage, _PASSAGES, "corpus", passages_path),
             ("stated", StatedFact, _STATED, "corpus", questions_folder / STATED),
         ):
             sources = {split: FromParquet(path)}
-            yield Table(f"{self.prefix}{name}", row, f"{kind}: {about}", sources)
+            yield Table(f"{self.prefix}{name}", row, f"{kind}: {contents}", sources)
 
     def statistics(self, run: Run) -> Iterator[Statistics]:
         """The figures on the card."""

@@ -171,10 +171,10 @@ class Drafts:
         is_early = self._index(2, "early", fact.passage, as_of)
         yield earliest if is_early else self._later(earliest, "asked", fact.passage, as_of)
         newer_days: list[date] = []
-        for other in history.facts:
-            is_newer = other.object not in stretch.objects and other.since > as_of
-            if is_newer and earliest <= other.day <= self._last:
-                newer_days.append(other.day)
+        for other_fact in history.facts:
+            is_newer = other_fact.object not in stretch.objects and other_fact.since > as_of
+            if is_newer and earliest <= other_fact.day <= self._last:
+                newer_days.append(other_fact.day)
         if newer_days:
             newer_day = newer_days[self._index(len(newer_days), "newer", fact.passage, as_of)]
             yield self._later(newer_day, "after", fact.passage, as_of)
@@ -222,9 +222,9 @@ class Drafts:
         words = self._words(history, fact, "change", fact.passage)
         if not tells_beginning and as_of - term.start_last > _AROUND * _DAY:
             return  # a passage long afterwards does not tell who came when
-        asked = list(self._ways_to_ask_change(history, stretch, term, as_of, asked_on, words))
-        if asked:
-            question_text = asked[self._index(len(asked), "way", fact.passage)]
+        wordings = list(self._ways_to_ask_change(history, stretch, term, as_of, asked_on, words))
+        if wordings:
+            question_text = wordings[self._index(len(wordings), "way", fact.passage)]
             yield Draft("change", (Hop(history, stretch),), as_of, asked_on, question_text)
 
     def _ways_to_ask_change(

@@ -120,20 +120,14 @@ class QuestionWriter:
         answers = draft.stretch.objects
         if len(answers) > _MOST_ANSWERS:
             return "too_many_answers"
-        if any(answer not in self._names.entities for answer in answers) or not accepted_forms:
+        if not accepted_forms or not self._names.entities.keys() >= set(answers):
             return "unlabelled_object"
         question_form = normalize_or_keep(draft.question)
         if any(form in question_form for form in accepted_forms):
             return "answer_in_question"
-        subjects = [hop.history.subject for hop in draft.hops[:1]]
-        if self._names.may_mean_others(subjects, answers):
+        if self._names.may_mean_others([draft.hops[0].history.subject], answers):
             return REASON
-        is_stated = bool(judgments.ids("proves") or judgments.ids("supports"))
-        if draft.kind == "abstain":
-            return "stated_after_all" if is_stated or judgments.ids("unjudged") else None
-        if draft.kind == "change" and not judgments.ids("proves"):
-            return "not_yet_stated"
-        return None if is_stated else "not_yet_stated"
+        return _judged_reason(draft.kind, judgments)
 
     def _other_names(
         self, objects: set[str], answers: Sequence[str], accepted_forms: Collection[str]
@@ -145,6 +139,15 @@ class QuestionWriter:
             if normalize_or_keep(name) not in accepted_forms:
                 other_names.append(name)
         return tuple(other_names)
+
+
+def _judged_reason(kind: QuestionKind, judgments: _Judgments) -> str | None:
+    """Why a question of a kind is not asked with these judgments, or None if it is."""
+    grades = set(judgments.grades.values())
+    if kind == "abstain":
+        return "stated_after_all" if grades - {"stale"} else None
+    is_stated = "proves" in grades or (kind != "change" and "supports" in grades)
+    return None if is_stated else "not_yet_stated"
 
 
 def drawn_by_kind(drafts: Iterable[Draft], seed: int) -> dict[QuestionKind, list[Draft]]:
@@ -180,11 +183,11 @@ def shares(available: Mapping[QuestionKind, int], most: int) -> dict[QuestionKin
     What a kind with few rows leaves goes to the others in equal parts.
     """
     granted: dict[QuestionKind, int] = {}
-    left = most
+    rows_left = most
     by_size = sorted(available.items(), key=lambda entry: (entry[1], entry[0]))
     for place, (kind, count) in enumerate(by_size):
-        granted[kind] = min(count, left // (len(by_size) - place))
-        left -= granted[kind]
+        granted[kind] = min(count, rows_left // (len(by_size) - place))
+        rows_left -= granted[kind]
     return granted
 
 

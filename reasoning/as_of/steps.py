@@ -164,8 +164,8 @@ def _written(
     available = {kind: len(questions) for kind, questions in written.items()}
     if "abstain" in available:
         # There is always more that nobody says; too much of it would reward whoever says nothing.
-        others = sum(available.values()) - available["abstain"]
-        available["abstain"] = min(available["abstain"], others // _ANSWERED_PER_SILENT)
+        answered_count = sum(available.values()) - available["abstain"]
+        available["abstain"] = min(available["abstain"], answered_count // _ANSWERED_PER_SILENT)
     questions: list[AsOfQuestion] = []
     for kind, share in shares(available, count).items():
         questions += written[kind][:share]
