@@ -12,7 +12,7 @@ from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.text.dates import format_date
 from factdrift.reasoning.as_of.corpus import PASSAGE_ORDER, PASSAGES, STATED
-from factdrift.reasoning.as_of.drafts import Hop, AskableDraft
+from factdrift.reasoning.as_of.drafts import AskableDraft, Hop
 from factdrift.reasoning.as_of.histories import History, HistoryTables, read_histories, read_names
 from factdrift.reasoning.as_of.judgments import FRESH
 from factdrift.reasoning.as_of.rows import DatedPassage, PassageFact
