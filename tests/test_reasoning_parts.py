@@ -1,7 +1,8 @@
-"""Parts of `as-of` and of its export that need no release of the samples."""
+"""Parts of questions over facts and of their export that need no release of the samples."""
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,9 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Segment
 from factdrift.reasoning.as_of.steps import _History
 from factdrift.reasoning.names import Verbalizer
+from factdrift.reasoning.rows import QuestionCandidate
+from factdrift.reasoning.timelines import ItemTimeline
+from factdrift.reasoning.writing import Writer
 from factdrift.scoring.export.dated import news_passages
 
 NOW = date(2024, 1, 1)
@@ -29,6 +33,26 @@ def test_an_object_has_ended_where_a_term_of_it_surely_has() -> None:
     assert history._ended_objects(date(2003, 5, 1)) == set()
     assert history._ended_objects(date(2011, 1, 1)) == {"Q2"}
     assert history._ended_objects(date(2013, 1, 1)) == {"Q2", "Q3"}
+
+
+@pytest.mark.parametrize(
+    ("family", "answers", "choices", "ranked"),
+    [
+        ("chain", ("Q3",), [("Q4",), ("Q2",), ("Q3",)], [("Q2",), ("Q3",), ("Q4",)]),
+        ("set", ("Q2",), [("Q2", "Q3"), ("Q3",), ("Q2",)], [("Q2",), ("Q3",), ("Q2", "Q3")]),
+        ("ranking", ("Q2",), [("Q3", "Q2"), ("Q2", "Q3")], []),
+        ("count", (), ["10", "9"], ["9", "10"]),
+    ],
+)
+def test_choices_rank_by_their_time_or_size(
+    family: str, answers: tuple[str, ...], choices: list[Any], ranked: list[Any]
+) -> None:
+    days = [date(year, 1, 1) for year in (2000, 2003, 2012)]
+    terms = [term(f"Q{place}", day, None, None) for place, day in enumerate(days, 2)]
+    row_values: dict[str, Any] = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
+    row = QuestionCandidate(**row_values | {"family": family, "answers": answers})
+    writer: Any = None  # nothing of a release is needed
+    assert Writer._ranked(writer, row, ItemTimeline.of(terms), choices) == ranked
 
 
 def test_passages_of_news_are_in_the_folder_of_a_corpus(tmp_path: Path) -> None:
