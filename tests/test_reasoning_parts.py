@@ -8,8 +8,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Segment
-from factdrift.reasoning.as_of.steps import _History
-from factdrift.reasoning.names import Verbalizer
+from factdrift.reasoning.as_of.histories import History
 from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.timelines import ItemTimeline
 from factdrift.reasoning.writing import Writer
@@ -29,10 +28,10 @@ def test_an_object_has_ended_where_a_term_of_it_surely_has() -> None:
         term("Q3", date(2003, 5, 1), date(2010, 1, 1), date(2012, 12, 31)),
         term("Q4", date(2012, 1, 1), None, None),
     ]
-    history = _History(Verbalizer({}, {}), "Ann Lee", terms, ())
-    assert history._ended_objects(date(2003, 5, 1)) == set()
-    assert history._ended_objects(date(2011, 1, 1)) == {"Q2"}
-    assert history._ended_objects(date(2013, 1, 1)) == {"Q2", "Q3"}
+    history = History("Q1", "P6", terms, (), ())
+    assert history.ended_objects(date(2003, 5, 1)) == set()
+    assert history.ended_objects(date(2011, 1, 1)) == {"Q2"}
+    assert history.ended_objects(date(2013, 1, 1)) == {"Q2", "Q3"}
 
 
 @pytest.mark.parametrize(
