@@ -20,7 +20,10 @@ from unicodedata import category
 import msgspec
 
 from factdrift.annotation.layout import Check, Layout, LayoutAnswer
+from factdrift.annotation.rewording import rewording_problem
 from factdrift.annotation.submission import Json
+from factdrift.annotation.text_words import split_words as split_words
+from factdrift.annotation.text_words import word_places, word_stem
 from factdrift.builders.ckl.gold import opened_passages
 
 _Filled = Annotated[str, msgspec.Meta(min_length=1)]
@@ -73,6 +76,10 @@ def _broken_form_rules(check: Check, answer_text: str) -> Iterator[tuple[str, st
         yield "ends_with", f"does not end with {check.ends_with!r}"
     if check.contains_once and answer_text.count(check.contains_once) != 1:
         yield "contains_once", f"does not hold {check.contains_once!r} once"
+    if check.has_word and not {*map(word_stem, split_words(answer_text))} & {*check.has_word}:
+        yield "has_word", f"has none of {', '.join(check.has_word)}"
+    if check.gap and not _has_one_gap(answer_text, check.gap):
+        yield "gap", f"has not one gap such as [BLANK-{check.gap[0]}]"
     for word in check.excludes:
         if _holds_excluded_word(answer_text, word):
             yield "excludes", f"holds {word!r}"
@@ -102,10 +109,24 @@ def _broken_reference_rules(
         required_words = _words_to_keep(text_of(check.keeps_words))
         if lost_words := _first_missing(required_words, answer_text):
             yield "keeps_words", f"lost words of {check.keeps_words}: {lost_words}"
+    if check.rewords:
+        article_day = text_of(check.dated_by) if check.dated_by else ""
+        if difference := rewording_problem(text_of(check.rewords), answer_text, article_day):
+            yield "rewords", difference
     if check.keeps_numbers:
         number_words = filter(_has_digit, split_words(text_of(check.keeps_numbers)))
         if lost_numbers := _first_missing(number_words, answer_text):
             yield "keeps_numbers", f"lost numbers of {check.keeps_numbers}: {lost_numbers}"
+
+
+# `[BLANK]`, `[BLANK-PERSON]`, and one that is not closed: `[BLANK-PERS`
+_GAP = re.compile(r"\[BLANK(?:-[A-Z]*)?\]?")
+
+
+def _has_one_gap(text: str, gap_kinds: Sequence[str]) -> bool:
+    """Whether a text has exactly one gap, and that of one of the kinds."""
+    typed_gaps = [f"[BLANK-{gap_kind}]" for gap_kind in gap_kinds]
+    return len(_GAP.findall(text)) == 1 and any(typed_gap in text for typed_gap in typed_gaps)
 
 
 def _words_to_keep(source_text: str) -> Iterator[str]:
@@ -315,8 +336,6 @@ _BLANKS = (
 _SPACE = re.compile(f"[{_BLANKS}]+")
 # `[BLANK]` and `[]`, not `[open`.
 _BRACKETS = re.compile(r"\[[^\]]*\]")
-# The end of `Ann's` (with either apostrophe) and `James'`, not of `isn't`.
-_POSSESSIVE = re.compile(r"['’]s?$")
 
 
 def trim(text: str) -> str:
@@ -346,26 +365,6 @@ def paragraph_texts(value: Json) -> list[str]:
     return [value_as_text(value)]
 
 
-def split_words(text: str) -> list[str]:
-    return [text[word_start:word_end] for word_start, word_end in _word_places(text)]
-
-
-def _word_places(text: str) -> list[tuple[int, int]]:
-    """Return the start and end of each word.
-
-    The letters L, N and M are the Unicode categories of letters, numbers and marks.
-    """
-    word_places: list[tuple[int, int]] = []
-    in_word = False
-    for char_index, char in enumerate(text):
-        category_letter = category(char)[0]
-        if in_word and (category_letter in "LNM" or char in "'’"):
-            word_places[-1] = word_places[-1][0], char_index + 1
-        elif in_word := category_letter in "LN":
-            word_places.append((char_index, char_index + 1))
-    return word_places
-
-
 def begins_with_words(text: str, first_words: str) -> bool:
     """Whether a text begins with the given words, in any case, and its word ends there."""
     starts_same = text[: len(first_words)].lower() == first_words.lower()
@@ -374,13 +373,13 @@ def begins_with_words(text: str, first_words: str) -> bool:
 
 def contains_words(text: str, wanted_text: str) -> bool:
     """Whether a text contains the part as it is written, beginning and ending with whole words."""
-    word_places = _word_places(text)
+    places = word_places(text)
     part_start = text.find(wanted_text) if wanted_text else -1
     while part_start >= 0:
         part_end = part_start + len(wanted_text)
         touched_words = [
             word_place
-            for word_place in word_places
+            for word_place in places
             if word_place[0] < part_end and part_start < word_place[1]
         ]
         if touched_words and part_start <= touched_words[0][0] and touched_words[-1][1] <= part_end:
@@ -391,11 +390,6 @@ def contains_words(text: str, wanted_text: str) -> bool:
 
 def _is_letter(char: str) -> bool:
     return bool(char) and category(char)[0] in "LN"
-
-
-def _word_stem(word: str) -> str:
-    """A word in lower case without a final 's or apostrophe."""
-    return _POSSESSIVE.sub("", word.lower())
 
 
 def _is_telling(word: str) -> bool:
@@ -412,9 +406,9 @@ _MISSING_SHOWN = 3
 
 def _first_missing(required_words: Iterator[str], text: str) -> str:
     """The first few of the required words that a text lacks, separated by commas."""
-    text_stems = {_word_stem(word) for word in split_words(text)}
+    text_stems = {word_stem(word) for word in split_words(text)}
     missing_words = dict.fromkeys(
-        word for word in required_words if _word_stem(word) not in text_stems
+        word for word in required_words if word_stem(word) not in text_stems
     )
     return ", ".join([*missing_words][:_MISSING_SHOWN])
 

@@ -78,8 +78,12 @@ class Check(Strict):
     - `keeps_words`: the text has every capitalised word and number of this field, except the
       field's first word and words in [brackets].
     - `keeps_numbers`: the text has every number of this field.
+    - `has_word`: the text has one of these words, anywhere and in any case.
+    - `rewords`: the text says what this field says, without a fact more or less (see
+      `annotation.rewording`); `dated_by` is the field with the day whose date may be added.
+    - `gap`: the text has exactly one gap, of one of these kinds: `[BLANK-PERSON]`.
 
-    The last three rules compare words in lower case and without a final 's. A rule that names a
+    The rules for words compare words in lower case and without a final 's. A rule that names a
     field may name an earlier answer instead.
     """
 
@@ -94,6 +98,10 @@ class Check(Strict):
     words_from: FieldName | None = None
     keeps_words: FieldName | None = None
     keeps_numbers: FieldName | None = None
+    has_word: tuple[str, ...] = ()
+    rewords: FieldName | None = None
+    dated_by: FieldName | None = None
+    gap: tuple[Annotated[str, Field(pattern="^[A-Z]+$")], ...] = ()
 
 
 class LayoutAnswer(Strict):
@@ -279,6 +287,8 @@ class Layout(Strict):
     dataset: str | None = None
     """The dataset whose rows it shows, `streamingqa`; a folder or file given by hand otherwise."""
     config: str | None = None
+    split: str | None = None
+    """The split of a release whose rows alone are sent, unless an order names another."""
     fields: Mapping[FieldName, LayoutField]
     answers: Mapping[FieldName, LayoutAnswer]
     broken: bool | tuple[Choice, ...] = False
@@ -488,7 +498,10 @@ def _walk_texts(place: Loc, settings: object) -> Iterator[tuple[Loc, str]]:
 # The options of an answer that name a field or an earlier answer.
 _NAMING_OPTIONS = ("field", "initial", "within", "hints")
 # The options of a check that do so.
-_NAMING_CHECKS = ("not_field", "has_field", "words_from", "keeps_words", "keeps_numbers")
+_NAMING_CHECKS = (
+    *("not_field", "has_field", "words_from", "keeps_words", "keeps_numbers"),
+    *("rewords", "dated_by"),
+)
 # The kinds of field that an answer of a kind can refer to.
 _FIELD_KINDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("choice", "choices"), ("list",)),

@@ -39,6 +39,8 @@ from factdrift.annotation.layout import (
     near_hint,
 )
 from factdrift.annotation.order import Delivery, web_address
+from factdrift.annotation.people import consent_sha256
+from factdrift.annotation.rewording import WORD_LISTS
 from factdrift.annotation.task_markup import MarkupError, checked_markup
 from factdrift.annotation.task_template import render_template, template_environment
 from factdrift.builders.core.addresses import parse_address
@@ -49,7 +51,7 @@ from factdrift.builders.core.files import resource
 PageMode = Literal["preview", "static", "mturk"]
 PARTS = resource("annotation/page_parts")
 SCRIPTS = (
-    *("text.js", "store.js", "fields.js", "source.js"),
+    *("text.js", "rewording.js", "store.js", "fields.js", "source.js"),
     *("answers.js", "choice.js", "typed.js", "marked.js", "group.js", "search.js"),
     *("task.js", "keys.js", "submit.js"),
 )
@@ -118,6 +120,8 @@ def render_page(
         "files": files,
         "served": served,
         "search": search,
+        "words": WORD_LISTS if _has_rewording(layout.answers.values()) else {},
+        "consent": layout.consent and consent_sha256(layout.consent),
         "worker": WORKER,
         "assignment": ASSIGNMENT,
         "study": STUDY,
@@ -347,6 +351,12 @@ def _has_spans(layout_answers: Iterable[LayoutAnswer]) -> bool:
     return any(
         answer.kind in ("span", "spans") or _has_spans(answer.answers.values())
         for answer in layout_answers
+    )
+
+
+def _has_rewording(layout_answers: Iterable[LayoutAnswer]) -> bool:
+    return any(
+        answer.check.rewords or _has_rewording(answer.answers.values()) for answer in layout_answers
     )
 
 

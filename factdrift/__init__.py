@@ -1,8 +1,9 @@
 """Make versioned Parquet releases of temporal-knowledge benchmarks from dated sources.
 
-`build` makes a release from a recipe, `open_release` opens one, and `score` scores predictions. The
-names in `__all__` are the public interface; all other modules can change with any version. A
-mistake of the user raises `UserError`, whose text says what to do.
+`build` makes a release from a recipe, `open_release` opens one, `score` scores predictions, and
+`answer_stream` plays dated passages and questions to a memory. The names in `__all__` are the
+public interface; all other modules can change with any version. A mistake of the user raises
+`UserError`, whose text says what to do.
 """
 
 from importlib import import_module
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
         ReleaseConfig,
         ReleaseScores,
         UserError,
+        answer_stream,
         build,
         open_release,
         score,
@@ -33,6 +35,7 @@ __all__ = [
     "ReleaseConfig",
     "ReleaseScores",
     "UserError",
+    "answer_stream",
     "build",
     "open_release",
     "score",

@@ -1,4 +1,4 @@
-"""The public interface: build a recipe, open a release, score predictions."""
+"""The public interface: build a recipe, open a release, score predictions, play a stream."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +18,8 @@ from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.release.verify import verify_release
+from factdrift.reasoning.as_of.memories import Memory
+from factdrift.scoring import memories
 from factdrift.scoring.score import Mean, ScoreOptions, Scores, score_predictions
 
 _ROW_BATCH = 1024
@@ -258,3 +260,14 @@ def score(
             say=say,
         )
         return ReleaseScores(score_predictions(score_options))
+
+
+def answer_stream(stream: str | Path, memory: Memory, out: str | Path) -> int:
+    """Play the stream of an export to a memory; write its answers as predictions for `score`.
+
+    `memory` has two methods, `hear(passage)` and `answer(question)`, which returns a text. Both are
+    called with a mapping of `id`, `day` and `text`, in the order of the days. `stream` is the
+    folder of `factdrift export --format stream`, `out` a file of JSON lines. Returns the number of
+    answers. Raises `UserError` if there is no stream.
+    """
+    return memories.answer_stream(memory, Path(stream), Path(out))

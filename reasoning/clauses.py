@@ -15,18 +15,24 @@ from factdrift.builders.text.render import Placeholder, parse_phrase
 Role = Literal["subject", "object"]
 _NO_PRONOUN = ("person", "office")
 """What nobody calls `it`."""
-_NOUNS = {
+_OWN_NOUNS = {
     "team": "the team",
     "national_team": "the team",
     "party": "the party",
-    "organization": "the organization",
+    "school": "the institution",
+    "league": "the league",
 }
+"""What stands for the name of an item beside any other, for no owner is one of these."""
+_NOUNS = _OWN_NOUNS | {"organization": "the organization"}
 """What stands for the name of an item, by the first of its kinds; `it` for all others."""
 # It matches `which party did <subject>` and `which group was <the subject>`, whose subject is the
 # grammatical one, but not `who was the head coach of <the subject>`.
 _ACTIVE_SUBJECT = re.compile(r"\b(?:did|was) <(?:the )?subject>")
 # It matches `How many people were ` in `How many people were head of state of <the subject>`.
 _PEOPLE = re.compile(r"^How many people (were )?")
+
+# It matches the end of `<object> held the office of `.
+_OFFICE_OF = re.compile(r"the office of $")
 
 
 class Clause(NamedTuple):
@@ -97,25 +103,28 @@ def second_event(first: Clause, second: Clause) -> str:
     return _pointing_back(event, first, second)
 
 
-def event_of_join(asked: Clause, event: Clause, *, is_first: bool) -> str:
+def event_of_join(asked_clause: Clause, event_clause: Clause, *, is_first: bool) -> str:
     """Return the event of a question about something else at its time.
 
     `is_first` says whether it stands before what is asked; if so, that has the pronoun.
     """
-    text = event.wording.event or ""
-    is_active = _ACTIVE_SUBJECT.search(asked.wording.ask or "")
-    if event.wording.becoming and is_active and event.agent == asked.subject:
-        return event.wording.becoming
-    if event.target == asked.subject and not is_first:
-        return _with_pronoun(text, event.target_role, asked.kind("subject"), event.target_kind)
+    text = event_clause.wording.event or ""
+    is_active = _ACTIVE_SUBJECT.search(asked_clause.wording.ask or "")
+    if event_clause.wording.becoming and is_active and event_clause.agent == asked_clause.subject:
+        return event_clause.wording.becoming
+    if event_clause.target == asked_clause.subject and not is_first:
+        return _with_pronoun(
+            text, event_clause.target_role, asked_clause.kind("subject"), event_clause.target_kind
+        )
     return text
 
 
-def ask_after_event(asked: Clause, event: Clause) -> str:
+def ask_after_event(asked_clause: Clause, event_clause: Clause) -> str:
     """Return what is asked after the event at whose time it was so."""
-    text = asked.wording.ask or ""
-    if event.target == asked.subject and event.has_person:
-        return _with_pronoun(text, "subject", asked.kind("subject"), event.target_kind)
+    text = asked_clause.wording.ask or ""
+    if event_clause.target == asked_clause.subject:
+        kinds = asked_clause.kind("subject"), event_clause.target_kind
+        return _with_pronoun(text, "subject", *kinds, is_clear=event_clause.has_person)
     return text
 
 
@@ -126,10 +135,39 @@ def second_state(first: Clause, second: Clause) -> tuple[str, bool]:
     """
     state = second.wording.was or ""
     if first.agent == second.agent and state.startswith(f"{_agent_mark(state)} "):
-        return state.partition("> ")[2], True
+        doing = state.partition("> ")[2]
+        return doing.removeprefix("was ") if _has_was(first) else doing, True
     if first.target == second.target and _alike(first, second):
         return f"{_agent_mark(state)} {'was' if _has_was(first) else 'did'} too", True
     return _pointing_back(state, first, second), False
+
+
+def states_of_both(first: Clause, second: Clause) -> tuple[str, str] | None:
+    """Return two states of one agent in words that both share, or None where they share none.
+
+    `<subject> played for both <the object>` and `<the object>` are joined by `and`. Two offices
+    share the words of the first: `<subject> was both <object>` and `<subject>`.
+    """
+    first_words, second_words = (_words_before_target(clause) for clause in (first, second))
+    if first.agent != second.agent or not first_words or not second_words:
+        return None
+    both_offices = first.target_kind == second.target_kind == "office"
+    if not both_offices and first_words.partition("> ")[2] != second_words.partition("> ")[2]:
+        return None
+    plural_words = _OFFICE_OF.sub("the offices of ", first_words)
+    if plural_words == first_words:
+        plural_words = f"{first_words}both "
+    first_mark, second_mark = (
+        (clause.wording.was or "").removeprefix(state_words)
+        for clause, state_words in ((first, first_words), (second, second_words))
+    )
+    return f"{plural_words}{first_mark}", second_mark
+
+
+def _words_before_target(clause: Clause) -> str:
+    """Return the words of a state before its target, if that ends it; else an empty text."""
+    state_text = clause.wording.was or ""
+    return state_text.rpartition("<")[0] if state_text.endswith(f"{clause.target_role}>") else ""
 
 
 def have_one_state(first: Clause, second: Clause) -> bool:
@@ -154,19 +192,29 @@ def _alike(first: Clause, second: Clause) -> bool:
 
 
 def _pointing_back(text: str, first: Clause, second: Clause) -> str:
-    if first.target == second.target and first.has_person:
-        return _with_pronoun(text, second.target_role, first.target_kind, second.target_kind)
+    if first.target == second.target:
+        kinds = first.target_kind, second.target_kind
+        return _with_pronoun(text, second.target_role, *kinds, is_clear=first.has_person)
+    agent_kinds = {first.target_kind, second.kind(second.agent_role)}
+    # As a person stands before it, `it` is the club or company that the first clause ends in.
+    if first.target == second.agent and first.has_person and agent_kinds.isdisjoint(_NO_PRONOUN):
+        return text.replace(_agent_mark(text), "it", 1)
     return text
 
 
-def _with_pronoun(text: str, role: Role, *kinds: str) -> str:
+def _with_pronoun(text: str, role: Role, *kinds: str, is_clear: bool = True) -> str:
     """Return a template with `its head coach` for `the head coach of <the subject>`.
 
     Where no such noun stands before it, an item is called by its kind. The two relations that it
-    stands in may say different ones: a club is an organization that has a chair.
+    stands in may say different ones: a club is an organization that has a chair. Where it is not
+    clear what `it` means, because something else that is no person is named as well, an item with a
+    noun of its own is called by that: `the chairperson of the team`.
     """
     if not set(kinds).isdisjoint(_NO_PRONOUN):
         return text
+    if not is_clear:
+        own_noun = next((noun for kind, noun in _OWN_NOUNS.items() if kind in kinds), None)
+        return re.sub(rf"<(?:the )?{role}>", own_noun, text) if own_noun else text
     noun = next((noun for kind, noun in _NOUNS.items() if kind in kinds), "it")
     text = re.sub(rf"\bthe ([a-z-]+(?: [a-z-]+)*) of <(?:the )?{role}>", r"its \1", text)
     return re.sub(rf"<(?:the )?{role}>", noun, text)

@@ -6,6 +6,8 @@ every row. No word of a name but its common noun (`Rovers`, `Party`) stands in t
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from factdrift.builders.core.hashing import seeded_index
 from factdrift.builders.facts.relations import NamedKind, RelationWording
@@ -23,17 +25,30 @@ _COMMON_NOUNS: Mapping[NamedKind, tuple[str, ...]] = {
     "national_team": ("national team",),
     "team": ("Rovers", "United", "Athletic", "Wanderers", "Rangers"),
     "party": ("Party", "Alliance", "Movement", "Union"),
+    "school": ("University", "College", "Academy"),
+    "league": ("League",),
     "organization": ("Group", "Institute", "Society", "Works", "Trust"),
 }
 _OFFICES = ("Warden", "Steward", "Provost", "Marshal", "Reeve", "Castellan")
+_ADJECTIVE_ENDING = "ian"
+"""What makes an adjective of the name of a country, which ends in a consonant."""
 _HUMAN = "Q5"
-# A party has a chair as other organizations do, and an owner is a person or a state or a company.
+# A party has a chair as other organizations do, a school has employees, and an owner is a person or
+# a state or a company.
 _MOST_TELLING: tuple[NamedKind, ...] = (
-    *("person", "office", "national_team", "team", "party", "place", "organization"),
-)
+    "person", "office", "national_team", "team", "party", "school", "league", "place",
+    "organization",
+)  # fmt: skip
 # Two syllables give some half a million words; a release that needs more gets longer ones.
 _SYLLABLES = 2
 _TRIES_A_LENGTH = 4
+
+
+class OfficeOrigin(NamedTuple):
+    """The kind of an office, and the item of its country where its title names the country."""
+
+    kind: str
+    country: str | None
 
 
 def kinds_of_items(
@@ -60,12 +75,17 @@ def kinds_of_items(
 
 
 def invent_names(
-    kinds: Mapping[str, NamedKind], seed: int, words_in_use: Callable[[Collection[str]], set[str]]
+    kinds: Mapping[str, NamedKind],
+    seed: int,
+    words_in_use: Callable[[Collection[str]], set[str]],
+    offices: Mapping[str, OfficeOrigin] = MappingProxyType({}),
 ) -> dict[str, str]:
     """Return a name for each item.
 
     `kinds` says what each item is. `words_in_use` tells which of some words, in small letters, are
-    words of names in the dump.
+    words of names in the dump. `offices` says of what kind and country offices are: those of one
+    kind have one noun, and one whose title names its country is named with the new name of it, so
+    that a twin shows what the source's names show.
     """
     names: dict[str, str] = {}
     taken_words: set[str] = set()
@@ -94,18 +114,24 @@ def invent_names(
                 still_waiting.append(item_id)
                 continue
             taken_words.add(new_word)
+            origin = offices.get(item_id, OfficeOrigin(item_id, None))
             names[item_id] = _whole_name(
-                kinds[item_id], drawn_words[item_id], first_name, seed, item_id
+                kinds[item_id], drawn_words[item_id], first_name, seed, item_id, origin
             )
         waiting_ids, try_number = still_waiting, try_number + 1
+    for item_id, origin in offices.items():
+        if origin.country in names:
+            names[item_id] = f"{names[origin.country]}{_ADJECTIVE_ENDING} {names[item_id]}"
     return names
 
 
-def _whole_name(kind: NamedKind, word: str, first_name: str, seed: int, item_id: str) -> str:
+def _whole_name(
+    kind: NamedKind, word: str, first_name: str, seed: int, item_id: str, origin: OfficeOrigin
+) -> str:
     if kind == "person":
         return f"{first_name} {word}"
     if kind == "office":
-        return f"{_pick(_OFFICES, seed, item_id, 'office')} of {word}"
+        return f"{_pick(_OFFICES, seed, origin.kind, 'office')} of {word}"
     if kind in _COMMON_NOUNS:
         return f"{word} {_pick(_COMMON_NOUNS[kind], seed, item_id, 'noun')}"
     return word

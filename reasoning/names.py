@@ -21,6 +21,7 @@ from factdrift.reasoning.clauses import (
     have_one_state,
     second_event,
     second_state,
+    states_of_both,
 )
 from factdrift.reasoning.rows import QuestionCandidate
 
@@ -34,6 +35,7 @@ _DISTANCES = {
 }
 """The distances of offsets in words, by their number of months."""
 
+_PRECISIONS: tuple[Granularity, ...] = ("year", "month")
 # It matches `..` in `F.C.. In`, but not `...`.
 _TWO_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)")
 # Phrases that begin with a question word or an auxiliary, so that no name loses its capital.
@@ -43,23 +45,28 @@ _QUESTIONS = ("did", "long", "count")
 class Verbalizer(NamedTuple):
     """Writes facts and questions, with entities by item id and phrases by property id.
 
-    `namesakes` are the subjects whose name others have.
+    `namesakes` are the subjects whose name others have, and `titles` the names of those offices
+    that a sentence calls by another one than the source.
     """
 
     entities: Mapping[str, rows.Entity]
     phrases: Mapping[str, RelationWording]
     namesakes: Mapping[str, rows.Namesake] = MappingProxyType({})
+    titles: Mapping[str, str] = MappingProxyType({})
 
     def name(self, item_id: str) -> str:
         """Return the label of an item, with what tells it from others of that name."""
+        if item_id in self.titles:
+            return self.titles[item_id]
         namesake = self.namesakes.get(item_id)
         return namesake.name if namesake and namesake.name else self.entities[item_id].label
 
     def accepted_names(self, item_ids: Iterable[str]) -> tuple[str, ...]:
-        """Return all names of items, labels before aliases."""
+        """Return all names of items: what a text calls an office, labels, then aliases."""
         item_ids = list(item_ids)
         all_entities = [self.entities[item_id] for item_id in item_ids]
         return merge_targets(
+            [self.titles.get(entity.id, entity.label) for entity in all_entities],
             [entity.label for entity in all_entities],
             map(self.name, item_ids),
             *(entity.aliases for entity in all_entities),
@@ -88,9 +95,7 @@ class Verbalizer(NamedTuple):
         fact_phrase = self.fill_wording(
             "was", term.relation, self.name(term.subject), self.name(term.object)
         )
-        start_text = boundary(term.start_first, term.start_last) or "an unknown day"
-        end_text = "now" if term.end_open else boundary(term.end_first, term.end_last)
-        return f"{_capital(fact_phrase)} (from {start_text} to {end_text or 'an unknown day'})."
+        return f"{_capital(fact_phrase)} ({_dates(term)})."
 
     def question(self, template: str, row: QuestionCandidate) -> str:
         """Fill the places of a template with the words of a candidate.
@@ -192,6 +197,9 @@ class _Places:
             place = 0 if first.agent_role == "subject" else 1
             names[place] = f"{self._items[place]} and {self._items[place + 2]} both"
             return self._names.fill_wording("was", self._row.relations[0], *names)
+        if both_states := states_of_both(first, second):
+            first_state, second_state_text = both_states
+            return f"{self._filled(first_state, 0, 1)} and {self._filled(second_state_text, 2, 3)}"
         second_text, needs_and = second_state(first, second)
         states = self._phrase("was", 0, 0, 1), self._filled(second_text, 2, 3)
         return f" {'and' if needs_and else joining_word} ".join(states)
@@ -214,6 +222,41 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
+def _dates(term: rows.Segment) -> str:
+    """Return the dates of a term in words: `from 2012 to 5 May 2015`, `until 2018`.
+
+    A boundary that reaches up to the other one was cut there, as nothing ends before it begins, so
+    that it is told as the source has it: `from 2023 to May 2023`.
+    """
+    start_days, end_days = (term.start_first, term.start_last), (term.end_first, term.end_last)
+    if term.end_open:
+        return f"from {boundary(*start_days) or 'an unknown day'} to now"
+    if start_days[1] is not None and start_days == (None, end_days[1]):
+        return f"until {boundary(*end_days)}"
+    if end_days[0] is not None and end_days == (start_days[0], None):
+        return f"from {boundary(*start_days)}"
+    if start_days[1] == end_days[1]:
+        start_days = _uncut(start_days)
+    if start_days[0] == end_days[0]:
+        end_days = _uncut(end_days)
+    start_text, end_text = (
+        boundary(*possible_days) or "an unknown day" for possible_days in (start_days, end_days)
+    )
+    return f"from {start_text} to {end_text}"
+
+
+def _uncut(days: tuple[date | None, date | None]) -> tuple[date | None, date | None]:
+    """Return the year or month that begins or ends as some days of it do; else the days."""
+    first, last = days
+    if first is None or last is None or first == last:
+        return days
+    for precision in _PRECISIONS:
+        period = Period.of(first, precision)
+        if last <= period.last and (first == period.first or last == period.last):
+            return period.first, period.last
+    return days
+
+
 def boundary(first: date | None, last: date | None) -> str:
     """Return a boundary in words at its precision, or an empty text if nothing is known of it."""
     if first is None or last is None:
@@ -222,8 +265,7 @@ def boundary(first: date | None, last: date | None) -> str:
         return f"{format_date(known_day)} {side}" if known_day else ""
     if first == last:
         return format_date(first)
-    precisions: tuple[Granularity, ...] = "year", "month"
-    for precision in precisions:
+    for precision in _PRECISIONS:
         period = Period.of(first, precision)
         if (first, last) == (period.first, period.last):
             return format_date(first, precision)

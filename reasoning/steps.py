@@ -18,17 +18,18 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import namesakes
-from factdrift.builders.facts.relations import PHRASES, RelationWording
+from factdrift.builders.facts.relations import PHRASES, NamedKind, RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.reasoning.balance import Offer, draw_balanced
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
-from factdrift.reasoning.invented import invent_names, kinds_of_items
+from factdrift.reasoning.invented import OfficeOrigin, invent_names, kinds_of_items
 from factdrift.reasoning.links import link_timelines
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 from factdrift.reasoning.selection import draw_pool
 from factdrift.reasoning.states import PAIR, build_knowledge
+from factdrift.reasoning.titles import kind_of_office, names_country, office_titles
 from factdrift.reasoning.writing import QuestionDraft, Writer, guessable
 
 
@@ -76,10 +77,10 @@ class ReasoningCandidates(Step):
             segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
             gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
             entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
-            segments = _without_covered_pairs(_of_known_pairs(segments, entities))
+            segments = _without_covered_pairs(_of_known_pairs(segments, entities, self.phrases))
             segments = segments.select([field.name for field in fields(rows.Segment)])
             knowledge = build_knowledge(eng, segments, gaps, self.last, self.seed)
-            knowledge = link_timelines(eng, knowledge, entities)
+            knowledge = link_timelines(eng, knowledge, entities, self.phrases)
             family_tables = [
                 eng.keep(FAMILIES[family].table(knowledge, scope)) for family in self.families
             ]
@@ -117,13 +118,19 @@ class ReasoningCandidates(Step):
             )
 
 
-def _of_known_pairs(segments: ir.Table, entities: ir.Table) -> ir.Table:
+def _of_known_pairs(
+    segments: ir.Table, entities: ir.Table, phrases: Mapping[str, RelationWording]
+) -> ir.Table:
     """Return the segments of pairs whose subject has an English page, or two of whose objects do.
 
-    Few offices have a page of their own; those who held them do.
+    Few offices have a page of their own; those who held them do. A mere thing that is of no kind is
+    not known by what owned or made it.
     """
+    of_kinds = [key for key, wording in phrases.items() if wording.subject_is != "thing"]
     with_page = entities.filter(entities.enwiki.notnull()).select(paged="id")
-    known_objects = segments.semi_join(with_page, segments.object == with_page.paged)
+    known_objects = segments.filter(segments.relation.isin(of_kinds)).semi_join(
+        with_page, segments.object == with_page.paged
+    )
     object_counts = known_objects.group_by(PAIR).agg(known=ibis._.object.nunique())
     known_pairs = (
         segments.semi_join(with_page, segments.subject == with_page.paged)
@@ -197,13 +204,22 @@ class ReasoningRows(Step):
             candidates_step.phrases,
             namesakes.namesake_subjects(folder / namesakes.NAMESAKES),
         )
+        item_kinds = kinds_of_items(entities, segments, candidates_step.phrases)
+        office_names = {
+            item_id: names.name(item_id)
+            for item_id, item_kind in item_kinds.items()
+            if item_kind == "office"
+        }
         mined_entities = workspace.folder(candidates_step.facts.mined) / "entities.parquet"
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
+            titles = office_titles(office_names, entities, partial(_bearers, db, mined_entities))
             invented_names = invent_names(
-                kinds_of_items(entities, segments, candidates_step.phrases),
+                item_kinds,
                 candidates_step.seed,
                 partial(_words_in_use, db, mined_entities),
+                _office_origins(office_names | titles, entities, item_kinds),
             )
+        names = names._replace(titles=titles)
         invented_entities = {
             item_id: replace(entities[item_id], label=name, aliases=())
             for item_id, name in invented_names.items()
@@ -231,6 +247,46 @@ class ReasoningRows(Step):
         if len(drawn_rows.admitted) < per_family:
             dropped_rows += map(guessable, drawn_rows.refused)
         return DrawnRows(drawn_rows.admitted, dropped_rows)
+
+
+def _office_origins(
+    office_names: Mapping[str, str],
+    entities: Mapping[str, rows.Entity],
+    item_kinds: Mapping[str, NamedKind],
+) -> dict[str, OfficeOrigin]:
+    """Return of what kind offices are, and the country that their name names."""
+    country_ids = {
+        entity.label: item_id
+        for item_id, entity in entities.items()
+        if item_kinds[item_id] == "place"
+    }
+    origins: dict[str, OfficeOrigin] = {}
+    for item_id, name in office_names.items():
+        country = entities[item_id].country
+        is_named = bool(country) and names_country(name, country or "")
+        origins[item_id] = OfficeOrigin(
+            kind_of_office(entities[item_id].label),
+            country_ids.get(country or "") if is_named else None,
+        )
+    return origins
+
+
+def _bearers(
+    db: duckdb.DuckDBPyConnection, entities_path: Path, names: Collection[str]
+) -> dict[str, list[str]]:
+    """Return the items of the dump that have some names, in small letters.
+
+    A label also counts without what stands behind its last `of`.
+    """
+    query = """
+        with forms as (
+            select id, unnest([label, regexp_extract(label, '^(.*) of ', 1)]) as form
+            from read_parquet($path)
+        ), named as (select id, lower(form) as name from forms)
+        select name, list(distinct id) from named
+        semi join (select unnest($names) as name) using (name) group by name
+    """
+    return dict(db.execute(query, {"path": str(entities_path), "names": sorted(names)}).fetchall())
 
 
 def _words_in_use(

@@ -124,9 +124,9 @@ def memory(
     out: Annotated[Path, typer.Argument(help="A .jsonl or .parquet file of its answers.")],
 ) -> None:
     """Send a stream through a simple memory: what a memory of yours is compared with."""
-    from factdrift.scoring.memories import answer_stream
+    from factdrift.scoring.memories import answer_by_name
 
-    say(f"{answer_stream(name, stream, out):,} answers in {out}")
+    say(f"{answer_by_name(name, stream, out):,} answers in {out}")
 
 
 def results(

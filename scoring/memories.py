@@ -1,4 +1,4 @@
-"""Run one of the bundled memories on a stream that `factdrift export --format stream` wrote."""
+"""Run a memory on a stream that `factdrift export --format stream` wrote."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,9 +6,10 @@ from typing import Any
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, writable
 from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.records import BadValueError, decode_record, numbered_lines
-from factdrift.reasoning.as_of.memories import MEMORIES, TOLD_FACTS, Event
+from factdrift.reasoning.as_of.memories import MEMORIES, TOLD_FACTS, Event, Memory
 from factdrift.scoring.export.stream import STATED, STREAM
 from factdrift.scoring.option_values import MemoryName
 from factdrift.scoring.predictions import Prediction, write_predictions
@@ -19,22 +20,28 @@ _FACT_FIELDS = ("subject", "relation", "object", "since")
 _KEY_FIELDS = ("subject", "relation", "as_of")
 
 
-def answer_stream(name: MemoryName, stream: Path, out: Path) -> int:
+def answer_by_name(name: MemoryName, stream: Path, out: Path) -> int:
+    """Send a stream through one of the bundled memories, as `answer_stream` does."""
+    return answer_stream(MEMORIES[name](), stream, out, told=name in TOLD_FACTS)
+
+
+def answer_stream(memory: Memory, stream: Path, out: Path, *, told: bool = False) -> int:
     """Send a stream through a memory and write its answers as predictions; return their number.
 
-    `stream` is the folder of an export, or its `stream.jsonl`. `UserError`: it is none, or has not
-    what the memory is told. The stream is read line by line; what the memory holds is its own.
+    `stream` is the folder of an export, or its `stream.jsonl`. If `told` is true, the memory also
+    gets what `stated.jsonl` says of passages and questions. `UserError`: there is no stream, or a
+    line of it is none. The stream is read line by line; what the memory holds is its own.
     """
     stream_file = stream / STREAM if stream.is_dir() else stream
     events = _events(stream_file)
-    if name in TOLD_FACTS:
+    if told:
         events = _told(events, stream_file.with_name(STATED))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    return write_predictions(out, _answers(name, events))
+    writable(out.parent)
+    with disk_errors(out):
+        return write_predictions(out, _answers(memory, events))
 
 
-def _answers(name: MemoryName, events: Iterator[Event]) -> Iterator[Prediction]:
-    memory = MEMORIES[name]()
+def _answers(memory: Memory, events: Iterator[Event]) -> Iterator[Prediction]:
     for event in events:
         if event["kind"] == "passage":
             memory.hear(event)

@@ -15,7 +15,8 @@ Values are read as `builders.core.records` says: an id can be a number, an answe
 The rows are JSON lines (also `.gz`, `.zst`), a JSON list, CSV with the columns `id` and
 `prediction`, or Parquet. Other forms are a JSON object `{id: answer}` (the answer a text, a list of
 candidates or a map of scores), lm-eval's `samples_*.jsonl`, Inspect's `.eval` and `.json` logs, and
-a folder of such logs. Which one a file is, its content says.
+a folder of such logs; a row of LongMemEval has `question_id` and `hypothesis`. Which one a file is,
+its content says.
 
 A file `NAME.jsonl`, `NAME.jsonl.gz` or `NAME.parquet` may have a `NAME.json` beside it that says
 which model and which release it is of (`About`).
@@ -59,6 +60,8 @@ from factdrift.scoring.harness_logs import Fields, TaskPlaces
 HASH = 16
 """Hex digits of a prompt's sha256 that are compared: 64 bits, enough to tell the prompts of one
 release apart, and short in a file that has them in every line."""
+UNANSWERED = "_abs"
+"""What the id of a question ends in, in LongMemEval's form, where nothing answers it."""
 # Rows that are read and written at a time: a batch of short answers takes a few megabytes.
 _ROWS = 1 << 14
 # exactly one of these fields holds the answer of a row
@@ -270,6 +273,7 @@ def _kind(path: Path) -> str:
         is_open = error.fault == "bad_json" and not first_line.rstrip().endswith(b"}")
         return "document" if is_open else "lines"
     is_row = not record or "id" in record or harness_logs.is_lm_eval(record)
+    is_row = is_row or _is_hypothesis(record)
     return "lines" if is_row else "document"
 
 
@@ -388,10 +392,20 @@ def _prediction(
     try:
         if harness_logs.is_lm_eval(fields):
             fields = harness_logs.lm_eval_fields(fields, path, task_places)
+        elif _is_hypothesis(fields):
+            question_id = text_value(fields["question_id"]) or ""
+            # LongMemEval marks questions that nothing answers by the end of their id
+            row_id = question_id.removesuffix(UNANSWERED)
+            fields = {"id": row_id, "prediction": fields["hypothesis"]}
         row = msgspec.convert(_typed(fields), Prediction)
     except (BadValueError, msgspec.ValidationError) as error:
         raise _no_prediction(str(error), path, line_number) from None
     return _checked(row, path, line_number)
+
+
+def _is_hypothesis(fields: Fields) -> bool:
+    """Whether a row is an answer as LongMemEval's evaluation takes them."""
+    return "id" not in fields and {"question_id", "hypothesis"} <= fields.keys()
 
 
 def _typed(fields: Fields) -> Fields:

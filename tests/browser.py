@@ -219,6 +219,11 @@ class Browser:
         else:
             self._clicked([where])
 
+    def begin(self) -> None:
+        """Agree to take part, and leave the instructions for the first item."""
+        self.press("I have read this")
+        self.press("Begin")
+
     def press(self, label: str) -> None:
         """Click the button whose text starts so."""
         self.until(lambda: self._clicked(self.ask("button", label)), label)

@@ -19,7 +19,7 @@ from tests.file_server import QuietHandler, serve_requests
 STACK_TRACE = b"\njava.util.concurrent.TimeoutException\n\tat java.util.concurrent.FutureTask.get\n"
 """What Blazegraph adds to an answer that it had begun when time ran out."""
 
-How = Literal["500", "504", "429", "hang", "truncated", "trace"]
+How = Literal["500", "503", "504", "429", "hang", "truncated", "trace"]
 """How an endpoint gives up on an answer that is too large for it."""
 
 

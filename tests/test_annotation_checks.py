@@ -8,6 +8,7 @@ import pytest
 
 from factdrift.annotation.checks import answer_problems, broken_rules, contains_words
 from factdrift.annotation.layout import FOLDER, Check, Layout, load_layout
+from factdrift.annotation.rewording import rewording_problem
 from factdrift.annotation.submission import Json
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS
@@ -27,6 +28,18 @@ def test_texts_as_the_page_judges_them() -> None:
             wrong_cases.append((test_case, rules))
     assert wrong_cases == []
     assert len(CASES) > 100
+
+
+REWORDINGS = read_table("rewordings")
+
+
+def test_a_question_says_what_its_statement_says() -> None:
+    refused, taken = [], []
+    for entry in REWORDINGS:
+        statement, day = entry["statement"], entry["day"]
+        refused += [text for text in entry["same"] if rewording_problem(statement, text, day)]
+        taken += [text for text in entry["other"] if not rewording_problem(statement, text, day)]
+    assert (refused, taken) == ([], [])
 
 
 @pytest.mark.parametrize(

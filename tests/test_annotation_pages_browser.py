@@ -4,6 +4,7 @@ import csv
 import itertools
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from factdrift.annotation.batch import Hit, Item
 from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.layout import Consent, Layout, load_layout
 from factdrift.annotation.order import Delivery
-from factdrift.annotation.submission import Json
+from factdrift.annotation.people import consent_sha256
+from factdrift.annotation.submission import Json, Submission, submission_from_value
 from tests.annotation_items import FIELDS, hit, own_layout
 from tests.annotation_workers import batch_of, hand_in, refusals, take
 from tests.browser import SIZES, Browser, Taker, browser, served, taker
@@ -53,7 +55,7 @@ def every(
 
 def plain(layout_name: str) -> Layout:
     """A layout without its practice."""
-    return load_layout(layout_name).model_copy(update={"practice": ()})
+    return load_layout(layout_name).model_copy(update={"practice": (), "consent": None})
 
 
 def shown(
@@ -393,10 +395,11 @@ def test_dates_are_in_words(browser: Browser, given_day: str, said: str) -> None
     assert "Kofi Annan was Secretary-General of the United Nations." in browser.text(".brief")
 
 
-def test_consent_comes_first_and_once(browser: Browser) -> None:
+def test_consent_comes_first_and_once_and_goes_with_the_answers(browser: Browser) -> None:
     consent = Consent(text=("We study news.", MARKUP), contact="ada@example.org")
     layout = plain("judge_question").model_copy(update={"consent": consent})
-    start(browser, layout, "?workerId=W1", mode="static")
+    browser.js("localStorage.clear()")
+    hit_batch = start(browser, layout, "?workerId=C1", mode="static")
     consent_text = browser.text("#consent")
     assert MARKUP in consent_text and "ada@example.org" in consent_text
     assert not browser.all("#item fieldset")
@@ -404,13 +407,28 @@ def test_consent_comes_first_and_once(browser: Browser) -> None:
     assert "do not take part" in browser.text("#end h2")
     browser.refresh()
     browser.press("I have read this")
+    assert not browser.all("#item fieldset")  # the instructions, which take time
+    assert browser.one("#instructions")
+    browser.press("Begin")
     assert browser.one("#item fieldset")
+    assert not browser.all("#instructions")
     browser.refresh()
+    browser.keys("?")  # a key away
+    assert browser.one("#instructions")
+    browser.keys("g")
+    browser.press("Finish")
+    browser.click("#end a")
+    handed_in = browser.saved(f"{hit_batch}-hit-1-C1.json")
+    consent_day = datetime.now(UTC).date().isoformat()
+    assert handed_in["consent"] == {"text": consent_sha256(consent), "day": consent_day}
+    assert isinstance(submission_from_value(handed_in, "", 0), Submission)
+    start(browser, layout, "?workerId=C1", mode="static")  # the next set of items
     assert browser.one("#item fieldset")
+    assert not browser.all("#instructions")
 
 
 def test_practice_tells_what_was_right_and_is_not_handed_in(browser: Browser) -> None:
-    layout = load_layout("judge_question")
+    layout = load_layout("judge_question").model_copy(update={"consent": None})
     browser.js("localStorage.clear()")
     hit_batch = start(browser, layout, "?workerId=P1", mode="static")
     assert browser.text("#count") == "Practice 1 of 2"
@@ -514,6 +532,17 @@ def test_saved_by_a_browser(browser: Browser, tmp_path: Path) -> None:
 TEXTS: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("annotation_checks.json").read_text("utf-8")
 )
+TEXTS += [
+    {
+        "check": {"rewords": "cloze", "dated_by": "day"},
+        "fields": {"cloze": entry["statement"], "day": entry["day"]},
+        "text": question,
+        "problem": None if kind == "same" else "rewords",
+    }
+    for entry in read_table("rewordings")
+    for kind in ("same", "other")
+    for question in entry[kind]
+]
 CHECKS = list({json.dumps(case["check"]): case["check"] for case in TEXTS}.values())
 NAMES = sorted({name for case in TEXTS for name in case.get("fields", {})})
 

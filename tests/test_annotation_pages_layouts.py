@@ -117,7 +117,10 @@ CASES = [
 def test_what_is_entered_is_what_is_submitted(
     browser: Browser, name: str, size: str, way: str
 ) -> None:
-    layout, hit_batch = load_layout(name).model_copy(update={"practice": ()}), next(BATCHES)
+    layout, hit_batch = (
+        load_layout(name).model_copy(update={"practice": (), "consent": None}),
+        next(BATCHES),
+    )
     browser.size(size)
     text = page.render_page(layout, [hit(name)], batch_id=hit_batch, mode="preview")
     browser.open(text)

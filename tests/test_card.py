@@ -16,7 +16,13 @@ from factdrift.builders.core.dataset import Input, Plot, Statistics
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.names import licence_page
 from factdrift.builders.release import card
-from factdrift.builders.release.card import SECTIONS, escape_markdown, read_prose
+from factdrift.builders.release.card import (
+    SECTIONS,
+    drop_reasons,
+    escape_markdown,
+    read_prose,
+    reason_text,
+)
 from factdrift.builders.release.manifest import canary, load_manifest
 from factdrift.builders.release.plots import draw_plot, period_plot
 from factdrift.builders.release.publish import write_release
@@ -100,6 +106,14 @@ def test_says_everything(published_release: Path) -> None:
     assert page.count("<table>") == 6
     assert "<h1>A sample</h1>" in page
     assert not re.search(r"\n{4,}", card_text)
+
+
+def test_a_reason_without_a_sentence_is_said_in_words(published_release: Path) -> None:
+    assert reason_text("no_page", {"no_page": "It has no page."}) == "It has no page."
+    assert reason_text("no_page", {}) == "no page"
+    reason, sentence = map(escape_markdown, ("in_doubt", drop_reasons()["in_doubt"]))
+    card_text = (published_release / "README.md").read_text()
+    assert f"| diff | {reason} | 2 | {sentence} |" in card_text
 
 
 def test_hostile_text_stays_text(hostile: Path) -> None:

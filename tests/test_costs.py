@@ -29,6 +29,7 @@ from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.replies import NEWS_VERDICTS
 from factdrift.builders.release.rebuild import model_of
 from factdrift.builders.release.release import model_words, named_model
+from factdrift.builders.streamingqa.spending import RunPlan, announce
 from factdrift.builders.wmt.dates import DateSettings
 from tests.conftest import ROOT, run_cli, start_process
 from tests.json_server import Reply, chat_reply, serve_json
@@ -120,6 +121,22 @@ def test_the_budget_stops_calls_and_what_was_answered_stays(tmp_path: Path) -> N
             assert second_model.earlier_costs["other"].tokens_read == model.usage.tokens_read
             second_model.complete(prompt_texts)
     assert model.usage.calls + second_model.usage.calls == 30, "none is asked twice"
+
+
+def test_what_an_unfinished_run_has_asked_is_not_estimated_again(tmp_path: Path) -> None:
+    """The uses are none, so that only what was answered before is counted."""
+    plan = RunPlan((), "candidates", 1, 9, tmp_path / "a.parquet", tmp_path, run_key="release")
+    terms, said_lines = Terms(PRICES, agreed=True), list[str]()
+    usage = {"prompt_tokens": 100_000, "completion_tokens": 0}
+    with serve_json(lambda _, body: (200, chat_reply("Ada", usage=usage))) as address:
+        settings = OpenAI(model="toy-1", base_url=f"{address}/v1")
+        with allowing(terms):
+            first_model = open_model(settings, 1, tmp_path)
+            announce(plan, [first_model], terms, said_lines.append)
+            assert "answered already" not in said_lines[-1]
+            first_model.complete(["Who won?", "Who lost?"])
+            announce(plan, [open_model(settings, 1, tmp_path)], terms, said_lines.append)
+            assert said_lines[-1].endswith("; 2 calls are answered already")
 
 
 def test_a_model_named_on_the_command_line_is_named_again_by_the_manifest() -> None:

@@ -18,8 +18,9 @@ from factdrift.reasoning.as_of.difficulty import (
     measure_difficulty,
 )
 from factdrift.scoring.export import FormatName, export_release
-from factdrift.scoring.memories import answer_stream
+from factdrift.scoring.memories import answer_by_name
 from factdrift.scoring.option_values import Baseline, MemoryName
+from factdrift.scoring.predictions import numbered_rows
 from factdrift.scoring.retrieval import score_run
 from factdrift.scoring.score import Scores
 from factdrift.scoring.search_baselines import search_passages
@@ -181,11 +182,24 @@ def test_verdicts_are_shares_of_all_questions(release: Path, tmp_path: Path) -> 
     assert shares["abstain"]["wrong"] == 1.0
 
 
+def test_hypotheses_of_longmemeval_are_scored(
+    release: Path, sessions: dict[str, Mapping[str, Any]], tmp_path: Path
+) -> None:
+    hypotheses = tmp_path / "hypotheses.jsonl"
+    rows = [{"question_id": name, "hypothesis": "Ann Arden"} for name in sessions]
+    hypotheses.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    score(release, hypotheses, out=tmp_path / "scores")
+    (shares, *_) = Scores.read(tmp_path / "scores").shares
+    assert (shares.shares["current"], shares.shares["wrong"]) == (0.25, 0.25)
+    hypotheses.write_text(json.dumps(rows[0]), "utf-8")
+    assert [row.id for _, row in numbered_rows(hypotheses)] == ["q1"]
+
+
 def test_memories_answer_a_stream(folder: Path, tmp_path: Path) -> None:
     targets = {question.id: "".join(question.targets) for question in questions()}
     for name in get_args(MemoryName):
         out = tmp_path / f"{name}.jsonl"
-        assert answer_stream(name, folder / "stream", out) == 4
+        assert answer_by_name(name, folder / "stream", out) == 4
         answers = {line["id"]: line["prediction"] for line in lines(out)}
         newest = {"q2": "Cid Cole", "q3": "Cid Cole"} if name == "last" else {}
         assert answers == targets | newest
@@ -194,19 +208,19 @@ def test_memories_answer_a_stream(folder: Path, tmp_path: Path) -> None:
 def test_what_a_memory_is_told_is_of_the_same_stream(folder: Path, tmp_path: Path) -> None:
     stream = tmp_path / "stream.jsonl"
     stream.write_text((folder / "stream/stream.jsonl").read_text("utf-8"), "utf-8")
-    assert answer_stream("prose", stream, tmp_path / "a.jsonl") == 4
+    assert answer_by_name("prose", stream, tmp_path / "a.jsonl") == 4
     with pytest.raises(UserError, match=r"stated.jsonl: no such file"):
-        answer_stream("last", stream, tmp_path / "b.jsonl")
+        answer_by_name("last", stream, tmp_path / "b.jsonl")
     keys = (folder / "stream/stated.jsonl").read_text("utf-8").splitlines(keepends=True)
     (tmp_path / "stated.jsonl").write_text("".join(keys[1:]), "utf-8")
     with pytest.raises(UserError, match="nothing is told of q4"):
-        answer_stream("last", stream, tmp_path / "b.jsonl")
+        answer_by_name("last", stream, tmp_path / "b.jsonl")
     (tmp_path / "stated.jsonl").write_text("".join([*keys, keys[0]]), "utf-8")
     with pytest.raises(UserError, match=r"stated.jsonl:11: it tells of q4"):
-        answer_stream("last", stream, tmp_path / "b.jsonl")
+        answer_by_name("last", stream, tmp_path / "b.jsonl")
     stream.write_text('{"kind": "note", "id": "1", "day": "2020-01-01", "text": ""}\n', "utf-8")
     with pytest.raises(UserError, match=r"stream.jsonl:1: no line of a stream: kind"):
-        answer_stream("prose", stream, tmp_path / "b.jsonl")
+        answer_by_name("prose", stream, tmp_path / "b.jsonl")
 
 
 @pytest.mark.parametrize("by", ["bm25", "day", "newest", "guess"])

@@ -5,6 +5,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import ibis
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +13,15 @@ import pytest
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.schema import arrow_schema, typed_rows
 from factdrift.builders.facts import namesakes
-from factdrift.builders.rows import Answer, Entity, Gap, Namesake, Segment, Statement
+from factdrift.builders.rows import (
+    AmbiguousRow,
+    Answer,
+    Entity,
+    Gap,
+    Namesake,
+    Segment,
+    Statement,
+)
 from tests.tables import column_of, read_table
 
 CASES = {case: [*rows] for case, rows in groupby(read_table("namesakes"), lambda row: row[0])}
@@ -137,3 +146,15 @@ def test_items_of_texts_about_several_facts(duck: Engine, tmp_path: Path) -> Non
 )
 def test_what_may_stand_behind_a_name(description: str, label: str, usable: bool) -> None:
     assert namesakes.can_name(description, [Answer("Q1", label, ())]) is usable
+
+
+def test_what_is_dropped_names_its_items_and_where_there_is_one_its_period(
+    duck: Engine, tmp_path: Path
+) -> None:
+    ambiguous_row = {"key": "Q1/P54/2020", "subject": "Q1", "relation": "P54", "rivals": "Q2 Q3"}
+    ambiguous = table(duck, tmp_path, AmbiguousRow, [ambiguous_row])
+    for period in (None, "2020Q1"):
+        period_name = None if period is None else ibis.literal(period)
+        (dropped_row,) = duck.rows(namesakes.dropped_rows(ambiguous, "ask", period_name))
+        assert (dropped_row["step"], dropped_row["period"]) == ("ask", period)
+        assert (dropped_row["item"], dropped_row["detail"]) == ("Q1/P54/2020", "Q2 Q3")

@@ -22,11 +22,11 @@ from factdrift.builders.facts.relations import (
     load_relations,
 )
 from factdrift.builders.release.manifest import load_manifest
-from factdrift.reasoning import clauses, names, writing
+from factdrift.reasoning import clauses, links, names, titles, writing
 from factdrift.reasoning.balance import Label, Offer, RuleGuess, draw_balanced
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
-from factdrift.reasoning.invented import invent_names
+from factdrift.reasoning.invented import OfficeOrigin, invent_names
 from factdrift.reasoning.links import link_timelines
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate
@@ -114,7 +114,7 @@ def candidates(
             3,
         )
         items = parquet(folder / "e.parquet", rows.Entity, named_items(len(segments)))
-        knowledge = link_timelines(eng, knowledge, eng.read(items, rows.Entity))
+        knowledge = link_timelines(eng, knowledge, eng.read(items, rows.Entity), {})
         all_candidates = []
         for family_name in families:
             family, path = FAMILIES[family_name], folder / f"{family_name}.parquet"
@@ -310,6 +310,7 @@ def test_wording(case: tuple[str, ...]) -> None:
     [
         (names._TWO_STOPS, "Reds F.C.. In", "and so on..."),
         (writing._PARTS_OF_LISTS, "Minister for Women, Gender Equality and Youth", "Brandt"),
+        (clauses._OFFICE_OF, "<object> held the office of ", "<object> was head of "),
         (clauses._PEOPLE, "How many people were head of state", "Who was head of state"),
         (clauses._ACTIVE_SUBJECT, "which party did <subject> belong to", "who owned <the subject>"),
     ],
@@ -317,6 +318,69 @@ def test_wording(case: tuple[str, ...]) -> None:
 def test_searched_patterns(pattern: re.Pattern[str], accepted: str, refused: str) -> None:
     assert pattern.search(accepted)
     assert not pattern.search(refused)
+
+
+@pytest.mark.parametrize("case", read_table("office_titles"), ids=lambda case: case[0])
+def test_title_of_an_office(case: tuple[str, ...]) -> None:
+    label, country, title, kind = case
+    assert titles.office_title(label, country) == title
+    assert titles.office_title(title, country) == title
+    assert titles.kind_of_office(label) == kind
+
+
+def test_tables_tell_the_same_kinds_of_offices(tmp_path: Path) -> None:
+    cases = read_table("office_titles")
+    offices = [rows.Entity(f"Q{nth}", case[0], (), None, 0, 0, 0) for nth, case in enumerate(cases)]
+    path = parquet(tmp_path / "offices.parquet", rows.Entity, offices)
+    with engine("duckdb", tmp_path) as eng:
+        table = eng.read(path, rows.Entity)
+        kinds = eng.rows(table.select("label", kind=links.office_kind(table.label)))
+        assert {row["label"]: row["kind"] for row in kinds} == {case[0]: case[3] for case in cases}
+
+
+def test_a_title_that_others_may_have_is_not_used() -> None:
+    names = {"Q1": "governor of Punjab of India", "Q2": "governor of Punjab of Pakistan"}
+    names |= {"Q3": "governor of Goa of India", "Q4": "Mayor of Delhi of India", "Q5": "pope"}
+    countries = {"Q2": "Pakistan", "Q5": None}
+    entities = {
+        item_id: rows.Entity(
+            item_id, name, (), None, 0, 0, 0, country=countries.get(item_id, "India")
+        )
+        for item_id, name in names.items()
+    }
+    found = {"mayor of delhi": ["Q4", "Q9"], "governor of goa": ["Q3"]}
+    assert titles.office_titles(names, entities, lambda _: found) == {"Q3": "governor of Goa"}
+
+
+def test_offices_of_a_country_are_linked_by_their_kind(tmp_path: Path) -> None:
+    """Country alone joins nothing but its own heads with offices that have its name."""
+    labels = {"Q1": "Japan", "Q2": "governor of Mie", "Q3": "governor of Aichi"}
+    labels |= {"Q4": "Prime Minister of Japan", "Q5": "Sony", "Q6": "Nikon", "Q7": "Osaka"}
+    classes = {"Q5": ("Q50",), "Q6": ("Q60",), "Q7": ("Q70",)}
+    entities = [
+        rows.Entity(
+            item_id, label, (), None, 0, 0, 0, classes=classes.get(item_id, ()),
+            country=None if item_id == "Q1" else "Japan",
+        )
+        for item_id, label in labels.items()
+    ]  # fmt: skip
+    relations = {"Q1": "P6-country", "Q5": "P488", "Q6": "P488", "Q7": "P6-city"}
+    terms = [
+        rows.Segment(
+            item_id, relations.get(item_id, "P1308"), f"{item_id}0", *day("2019"), *day("2020"),
+            False, False, False, (item_id,), SNAPSHOT,
+        )
+        for item_id in labels
+    ]  # fmt: skip
+    with engine("duckdb", tmp_path) as eng:
+        segments = eng.read(parquet(tmp_path / "s.parquet", rows.Segment, terms), rows.Segment)
+        gaps = eng.read(parquet(tmp_path / "g.parquet", rows.Gap, []), rows.Gap)
+        items = eng.read(parquet(tmp_path / "e.parquet", rows.Entity, entities), rows.Entity)
+        knowledge = build_knowledge(eng, segments, gaps, LAST, 1)
+        linked = link_timelines(eng, knowledge, items, WORDINGS).links
+        couples = {(row["subject"], row["o_subject"]) for row in eng.rows(linked)}
+    one_way = {("Q1", "Q4"), ("Q2", "Q3")}
+    assert couples == one_way | {(second, first) for first, second in one_way}
 
 
 def words_in_use(words: Collection[str]) -> set[str]:
@@ -333,6 +397,11 @@ def test_invented_names_are_of_a_kind_and_of_nobody() -> None:
     assert len(set(invented.values())) == len(kinds)
     assert len(invented["Q1"].split()) == 2 and " of " in invented["Q3"]
     assert invented["Q0"].endswith(" national team")
+    offices = {"Q3": OfficeOrigin("governor", "Q5"), "Q4": OfficeOrigin("governor", None)}
+    kinds |= dict.fromkeys(offices, "office")
+    with_offices = invent_names(kinds, 3, words_in_use, offices)
+    adjective, noun, *_ = with_offices["Q3"].split()
+    assert adjective == f"{with_offices['Q5']}ian" and with_offices["Q4"].startswith(f"{noun} of ")
     assert all(not words_in_use([invented[item.id]]) for item in named_items(200)[4:])
 
 
@@ -346,6 +415,14 @@ def test_invented_names_are_of_a_kind_and_of_nobody() -> None:
          "(from a day between 1 January 2019 and 5 March 2019 to 2020)"),
         ("/2019-03-05", "", False, "(from 5 March 2019 at the latest to an unknown day)"),
         ("2019-03-05/", "", False, "(from 5 March 2019 at the earliest to an unknown day)"),
+        # Nothing ends before it begins, so that one boundary cuts the other.
+        ("/2018-12-31", "2018", False, "(until 2018)"),
+        ("2018-03-05", "2018-03-05/", False, "(from 5 March 2018)"),
+        ("2023-01-01/2023-05-31", "2023-05", False, "(from 2023 to May 2023)"),
+        ("2023-05-01/2023-05-03", "2023-05-03", False, "(from May 2023 to 3 May 2023)"),
+        ("2023-05", "2023-05-01/2023-12-31", False, "(from May 2023 to 2023)"),
+        ("2023-01-01/2023-05-31", "2023-06", False,
+         "(from a day between 1 January 2023 and 31 May 2023 to June 2023)"),
     ],
 )  # fmt: skip
 def test_a_fact_in_words(start: str, end: str, open_: bool, dates: str) -> None:

@@ -27,6 +27,17 @@ def test_every_layout_can_be_rehearsed(name: str) -> None:
         assert {key: printed_text[key] for key in item.answers} == item.answers
 
 
+def test_an_expert_keeps_of_what_is_doubtful_only_what_is_noted_as_fine() -> None:
+    decisions = {
+        "Little Richard, wild architect of rock 'n' roll, dies at 87": "yes",
+        "Burundi's president dies weeks before he was to step down": "discard",
+    }
+    for headline, decision in decisions.items():
+        item_fields = {"article": f"{headline}\nHe died.", "cloze": "[BLANK] died."}
+        assert ANSWERS["ckl_expert"](item_fields | {"doubts": ["two_answers"]})["keep"] == decision
+        assert ANSWERS["ckl_expert"](item_fields)["keep"] == "yes"
+
+
 def test_a_layout_of_ones_own_is_named(tmp_path: Path) -> None:
     hit_batch, _ = make_batch(replace(order(tmp_path), number=1))
     assert read_batch(hit_batch).layout == "quick"

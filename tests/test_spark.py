@@ -109,7 +109,7 @@ def test_questions_over_several_facts(spark: Engine, tmp_path: Path) -> None:
     def drawn(eng: Engine, out: Path) -> bytes:
         segment_table, gap_table, entities = [eng.read(path, row) for path, row in files]
         knowledge = build_knowledge(eng, segment_table, gap_table, scope.last, 5)
-        knowledge = link_timelines(eng, knowledge, entities)
+        knowledge = link_timelines(eng, knowledge, entities, {})
         candidates = ibis.union(
             *(eng.keep(family.table(knowledge, scope)) for family in FAMILIES.values())
         )

@@ -31,8 +31,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """An endpoint with one office that many people held, a year each."""
     path = tmp_path_factory.mktemp("mayors") / "entities.jsonl"
     people = [
-        item(f"Q{100 + number}", f"Mayor {number}", {"P39": [statement("Q9", f"{1800 + number}")]})
-        for number in range(PEOPLE)
+        item(
+            f"Q{100 + mayor_number}",
+            f"Mayor {mayor_number}",
+            {"P39": [statement("Q9", f"{1800 + mayor_number}")]},
+        )
+        for mayor_number in range(PEOPLE)
     ]
     path.write_bytes(b"\n".join(lines([item("Q9", "mayor"), *people])))
     with serve(path) as running:
@@ -66,7 +70,7 @@ def test_it_waits_as_long_as_it_is_told_and_asks_again(
     assert at_least <= second["time"] - first["time"] <= 10
 
 
-@pytest.mark.parametrize("how", ["500", "504", "429", "truncated", "trace"])
+@pytest.mark.parametrize("how", ["500", "503", "504", "429", "truncated", "trace"])
 def test_pages_shrink_until_the_endpoint_can_and_grow_again(
     server: Server, tmp_path: Path, expected: bytes, how: How
 ) -> None:

@@ -31,7 +31,7 @@ ROW = NewsQuestion(
     answers_additional=(), question_ts=0, evidence_ts=0, evidence_id="a1", recent_or_past="past",
     written_or_generated="generated", split="eval", quarter="2020Q2", answer_type="entity",
     answer_start=0, evidence_sentence=1, time_spec="none", relation=None, about=None, statements=(),
-    holds=None, generator="parse", filters=(), **dict.fromkeys(TOXICITY),
+    holds=None, generator="parse", filters=(), **dict[str, Any].fromkeys(TOXICITY),
 )  # fmt: skip
 
 CASES = read_table("streamingqa_human")
@@ -127,7 +127,7 @@ def test_what_reviews_leave_out(case: str) -> None:
     assert counts == expected
     assert answer is None
     if reason is None:
-        assert reviewed_row == ROW
+        assert reviewed_row == replace(ROW, judged="yes" if case == "good" else "no")
     else:
         assert isinstance(reviewed_row, Dropped)
         assert (reviewed_row.step, reviewed_row.reason, reviewed_row.item) == (
@@ -135,6 +135,19 @@ def test_what_reviews_leave_out(case: str) -> None:
             reason,
             "q1",
         )
+
+
+def test_written_questions_wait_for_their_judges_outside_of_the_evaluation() -> None:
+    written = replace(ROW, written_or_generated="written", split="eval")
+    waiting, *_ = review(row=written)
+    assert waiting == replace(written, split="unjudged")
+    judged, *_ = review(reviewed("accepted"), row=written)
+    assert judged == replace(written, judged="yes")
+    for other in (
+        replace(written, split="train"),
+        replace(written, written_or_generated="generated"),
+    ):
+        assert review(row=other)[0] == other
 
 
 def test_one_answer_is_the_baseline_and_the_others_are_references() -> None:

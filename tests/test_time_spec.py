@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from factdrift.builders.text.en.questions import insert_time, time_ago
+from factdrift.builders.text.en.tense import simple_past
 from factdrift.filters.time_spec import add_time_spec
 from tests.tables import read_table
 from tests.test_filters_run import question
@@ -15,6 +16,23 @@ def test_ago(article_day: str, question_day: str, expected_text: str) -> None:
     assert (
         time_ago(date.fromisoformat(article_day), date.fromisoformat(question_day)) == expected_text
     )
+
+
+@pytest.mark.parametrize(
+    ("base", "expected"),
+    [
+        ("take", "took"),
+        ("ban", "banned"),
+        ("stop", "stopped"),
+        ("visit", "visited"),
+        ("move", "moved"),
+        ("try", "tried"),
+        ("play", "played"),
+        ("admit", "admitted"),
+    ],
+)
+def test_the_simple_past_of_a_verb(base: str, expected: str) -> None:
+    assert simple_past(base) == expected
 
 
 @pytest.mark.parametrize(("question", "expected"), read_table("time_put"))

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from factdrift.builders import rows
 from factdrift.builders.timeqa.dataset import TimeQA
-from factdrift.builders.timeqa.pool import Pool
+from factdrift.builders.timeqa.pool import LEAST, Pool
 from tests.histories import parquet
 
 LONG = " and so on until the line has all of the twenty words that it needs to be taken here"
@@ -56,6 +56,16 @@ def test_the_closest_paragraphs_that_may_be_taken(
     assert place_names == expected
     for paragraph in paragraphs:
         assert paragraph.text == TEXTS[paragraph.title[5:]][paragraph.paragraph]
+
+
+def test_a_remark_of_fewer_than_twenty_words_is_no_context(tmp_path: Path) -> None:
+    texts = ("Hull " * LEAST, "Hull " * (LEAST - 1))
+    paragraphs = tuple(rows.Paragraph("text", "", text, ()) for text in texts)
+    page = rows.Page("Q1", "Hull", 1, 1, paragraphs)
+    (tmp_path / "index").mkdir()
+    pool = Pool(parquet(tmp_path / "pages.parquet", rows.Page, [page]), tmp_path / "index")
+    added = pool.search("Where is Hull?", 9, lambda item, text: True)
+    assert [paragraph.paragraph for paragraph in added] == [0]
 
 
 def test_a_pool_is_made_only_where_it_is_asked_for() -> None:

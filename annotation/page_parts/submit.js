@@ -16,12 +16,15 @@ function submission() {
   });
   out.seconds = round(out.seconds);
   if (study) out.study = study;
+  if (agreed) out.consent = agreed;
+  if (round(readingTime)) out.reading_seconds = round(readingTime);
   return out;
 }
 
 async function submit() {
   const made = submission();
   save();
+  hasRead();
   if (settings.mode === 'mturk') {
     const form = byId('form');
     form.elements.assignmentId.value = assignment;
@@ -120,6 +123,7 @@ function thanks(done, made, again) {
 
 function ending(title, parts) {
   since = null;
+  timed = false;
   document.removeEventListener('keydown', keys);
   const end = byId('end');
   end.replaceChildren(el('h2', { text: title }), ...parts);

@@ -2,6 +2,8 @@
 
 let hits, hit, batch, worker = '', assignment = '', study = '', at = 0, item, idle = false;
 let answers = {}, seconds = {}, since = null, saving = null;
+// What was agreed to, and the time on consent, instructions and practice: it is work, too.
+let agreed = null, readingTime = 0, timed = false;
 const address = new URLSearchParams(location.search);
 let link = location.search;
 
@@ -31,6 +33,7 @@ async function start() {
     byId('help').setAttribute('aria-expanded', String(byId('instructions').open));
     if (!byId('instructions').open && document.activeElement === document.body) byId('help').focus({ preventScroll: true });
   });
+  document.addEventListener('visibilitychange', () => { if (timed) clock(); });
   if (byId('examples')) byId('examples').open = innerWidth >= 960;
   try {
     const text = byId('data').textContent.trim();
@@ -114,23 +117,69 @@ function headers() {
   return settings.served ? { ...type, 'X-Factdrift-Link': link } : type;
 }
 
-// Whether the worker takes part; asked once for a batch.
+// Whether the worker takes part; asked once for a text.
 async function consented() {
   const box = byId('consent');
-  const key = 'factdrift:consent:' + batch + ':' + worker;
-  if (!box || idle || (await kept(key))) return true;
+  const key = 'factdrift:consent:' + settings.consent + ':' + worker;
+  if (!box || idle) return true;
+  const day = await kept(key);
+  if (day) {
+    agreed = { text: settings.consent, day };
+    return true;
+  }
   box.hidden = false;
   byId('instructions').hidden = true;
   document.body.dataset.ready = '';
+  clock();
   const agrees = await new Promise((found) => {
     byId('agree').addEventListener('click', () => found(true));
     byId('decline').addEventListener('click', () => found(false));
   });
   box.hidden = true;
   byId('instructions').hidden = false;
-  if (agrees) keep(key, 'yes');
-  else ending('You do not take part', [el('p', { text: 'Nothing was sent. Please return the task where you found it.' })]);
+  window.scrollTo(0, 0);
+  if (agrees) {
+    agreed = { text: settings.consent, day: new Date().toISOString().slice(0, 10) };
+    if (settings.mode !== 'preview') keep(key, agreed.day);
+  } else ending('You do not take part', [el('p', { text: 'Nothing was sent. Please return the task where you found it.' })]);
   return agrees;
+}
+
+// Whoever has done the task before finds its instructions folded: `?` opens them.
+function readKey() {
+  return 'factdrift:read:' + settings.layout + ':' + worker;
+}
+
+// The instructions, before the first task of a worker who has just agreed to take part.
+async function instructed() {
+  if (idle) return;
+  if (settings.mode !== 'preview' && (await kept(readKey()))) {
+    byId('instructions').open = false;
+    return;
+  }
+  if (!byId('consent')) return;
+  byId('footer').hidden = false;
+  byId('back').hidden = true;
+  byId('next').textContent = 'Begin';
+  document.body.dataset.ready = '';
+  clock();
+  await new Promise((found) => {
+    const enter = (e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) begun(); };
+    const begun = () => {
+      document.removeEventListener('keydown', enter);
+      byId('next').removeEventListener('click', begun);
+      found();
+    };
+    byId('next').addEventListener('click', begun);
+    document.addEventListener('keydown', enter);
+  });
+  clock();
+  byId('instructions').open = false;
+  hasRead();
+}
+
+function hasRead() {
+  if (!idle && settings.mode !== 'preview') keep(readKey(), 'yes');
 }
 
 async function begin() {
@@ -163,6 +212,7 @@ async function begin() {
   await restore();
   window.addEventListener('beforeunload', (e) => { if (unsaved) e.preventDefault(); });
   if (done) return thanks(JSON.parse(done), made && JSON.parse(made), true);
+  if (!made) await instructed();
   if (location.protocol === 'file:' && settings.mode === 'static' && !settings.post) {
     fail('This page is opened from a file: your answers are sent nowhere by themselves. At the end, save the results file and hand it in.');
   }
@@ -173,7 +223,6 @@ async function begin() {
 function listen() {
   byId('next').addEventListener('click', next);
   byId('back').addEventListener('click', () => go(at - 1));
-  document.addEventListener('visibilitychange', () => { if (!byId('end').checkVisibility()) clock(); });
   window.addEventListener('pagehide', () => { if (!byId('item').hidden) { clock(); save(); } });
   document.addEventListener('pointerdown', (e) => {
     clicked = false;
@@ -227,6 +276,7 @@ async function restore() {
       if (draft.answers && has(draft.answers, it.id)) answers[it.id] = draft.answers[it.id];
       if (draft.seconds && draft.seconds[it.id] > 0) seconds[it.id] = draft.seconds[it.id];
     }
+    if (draft.reading > 0) readingTime += draft.reading;
     at = Math.max(0, hit.items.findIndex((it) => it.id === draft.at));
   } catch (e) { keep(place('draft'), null); }
 }
@@ -234,13 +284,16 @@ async function restore() {
 function save() {
   clearTimeout(saving);
   saving = null;
-  if (!idle && hit && hit.items && hit.items.length) keep(place('draft'), JSON.stringify({ at: hit.items[at].id, answers, seconds }));
+  if (!idle && hit && hit.items && hit.items.length) keep(place('draft'), JSON.stringify({ at: hit.items[at].id, answers, seconds, reading: readingTime }));
 }
 
 // Adds the time since the last look to the item, while the page can be seen.
 function clock() {
   const now = performance.now();
-  if (since !== null && item) seconds[item.id] += (now - since) / 1000;
+  const passed = since === null ? 0 : (now - since) / 1000;
+  if (item && !item.practice) seconds[item.id] += passed;
+  else readingTime += passed;
+  timed = true;
   since = document.visibilityState === 'visible' ? now : null;
 }
 
@@ -306,6 +359,7 @@ function go(index, first) {
   byId('says').textContent = '';
   if (!first) {
     byId('instructions').open = false;
+    hasRead();
     window.scrollTo(0, 0);
     byId('item').focus({ preventScroll: true });
   }

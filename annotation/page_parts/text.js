@@ -124,6 +124,10 @@ function rules(check, look) {
       return t.slice(0, w.length).toLowerCase() === w.toLowerCase() && !/^[\p{L}\p{N}]/u.test(rest);
     }) ? '' : says);
   }
+  if (check.has_word.length) {
+    const says = 'Has ' + listed(check.has_word, 'or') + ' in it';
+    add('has_word', says, (t) => (tokens(t).some((p) => check.has_word.includes(p[1])) ? '' : says));
+  }
   if (check.ends_with) {
     const says = 'Ends with "' + check.ends_with + '"';
     add('ends_with', says, (t) => (t.endsWith(check.ends_with) ? '' : says));
@@ -161,6 +165,14 @@ function rules(check, look) {
       const less = lacking(telling(tokens(from.replace(/\[[^\]]*\]/g, ' ')).slice(first)), t);
       return less.length ? 'Missing: ' + less.join(', ') : '';
     });
+  }
+  if (check.rewords) {
+    add('rewords', 'Says what "' + named(check.rewords) + '" says, no less and no more', (t) => (
+      rewordingProblem(textOf(look(check.rewords)), t, check.dated_by ? textOf(look(check.dated_by)) : '')));
+  }
+  if (check.gap.length) {
+    const says = 'Has one gap, such as [BLANK-' + check.gap[0] + ']';
+    add('gap', says, (t) => ((t.match(/\[BLANK(?:-[A-Z]*)?\]?/g) || []).length === 1 && check.gap.some((k) => t.includes('[BLANK-' + k + ']')) ? '' : says));
   }
   if (check.keeps_numbers) {
     add('keeps_numbers', 'Keeps every number and year', (t) => {

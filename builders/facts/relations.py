@@ -123,7 +123,8 @@ WordingText = Annotated[str, AfterValidator(_valid_wording)] | None
 
 
 NamedKind = Literal[
-    "person", "team", "national_team", "party", "place", "organization", "office", "thing"
+    "person", "team", "national_team", "party", "place", "organization", "school", "league",
+    "office", "thing",
 ]  # fmt: skip
 """What a name is of, so that an invented one is of the same kind."""
 
@@ -195,6 +196,10 @@ class NewsWording(Strict):
     )
     changes: tuple[CueWord, ...] = Field(
         default=(), description="Words of a sentence that says that one began: appointed, named"
+    )
+    possessions: tuple[CueWord, ...] = Field(
+        default=(),
+        description="Words for what somebody in such an office has: side, as in Lee's side",
     )
     ask: NewsQuestionText = Field(
         default=None, description="who was the head coach of <the subject>"

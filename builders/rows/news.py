@@ -9,6 +9,7 @@ from factdrift.builders.rows.roles import ColumnRoles
 
 Subset = Literal["recent", "past"]
 NewsSplit = Literal["eval", "train", "valid"]
+QuestionSplit = Literal["eval", "train", "valid", "unjudged"]
 AnswerType = Literal["entity", "date", "phrase"]
 TimeSpec = Literal["none", "absolute", "relative", "own"]
 # An event happens on a day, and a state lasts: both are asked about in other words.
@@ -156,7 +157,10 @@ class NewsQuestion:
     toxicity_severe_toxicity: Annotated[float | None, "score in [0, 1]; null: not given"]
     toxicity_sexually_explicit: Annotated[float | None, "score in [0, 1]; null: not given"]
     toxicity_threat: Annotated[float | None, "score in [0, 1]; null: not given"]
-    split: Annotated[NewsSplit, "eval, train or valid; no article is in two of them"]
+    split: Annotated[
+        QuestionSplit,
+        "eval, train or valid, no article in two of them; unjudged: for eval, once people judge it",
+    ]
     quarter: Annotated[str, "quarter of the question's day: its corpus ends with it"]
     answer_type: Annotated[AnswerType, "entity, date or phrase"]
     answer_start: Annotated[int, "first character of the answer in the article's text"]
@@ -172,6 +176,7 @@ class NewsQuestion:
     ]
     generator: Annotated[str, "backend and model that wrote it"]
     filters: Annotated[tuple[str, ...], "filters that it passed, in order"]
+    judged: Annotated[Literal["yes", "no"], "whether people judged it, and found it good"] = "no"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ from factdrift.filters.base import QuestionItem
 WRITE, JUDGE, ANSWER = LAYOUTS = ("write_questions", "judge_question", "answer_question")
 STEP = ANNOTATORS = "people"
 """The step of the rows that annotators' judgments drop, and the `generator` of their questions."""
+UNJUDGED: Literal["unjudged"] = "unjudged"
+"""The split of written questions for the evaluation that wait for their judges."""
 _SHOWN = ("question_day", "article_day", "article")
 _SHORT = 3
 """Letters of a word inside a name that is not capitalised, at most: of, the, and, bin."""
@@ -286,13 +288,18 @@ class Reviews:
 
         Drop reasons are `judged_bad`, `unanswerable`, and `not_judged` for the `required_kinds`. A
         hash of (seed, id) chooses one of those who answered as the baseline; the answers of the
-        others become further references. A person who found no answer scores 0.
+        others become further references. A person who found no answer scores 0. A written question
+        of the evaluation that nobody has judged yet goes into the split `unjudged`.
         """
         judgment, answer_review = self._of(JUDGE, question_row), self._of(ANSWER, question_row)
         if judgment is not None and not judgment.good:
             return _dropped(question_row, "judged_bad"), None
         if judgment is None and question_row.written_or_generated in required_kinds:
             return _dropped(question_row, "not_judged"), None
+        if judgment is not None:
+            question_row = replace(question_row, judged="yes")
+        elif question_row.written_or_generated == "written" and question_row.split == "eval":
+            question_row = replace(question_row, split=UNJUDGED)
         if answer_review is None:
             return question_row, None
         if not answer_review.good:

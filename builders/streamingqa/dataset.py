@@ -20,7 +20,7 @@ from factdrift.builders.generate.recorded import Recorded
 from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.streamingqa import card
 from factdrift.builders.streamingqa.annotated import AnnotatedQuestions
-from factdrift.builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
+from factdrift.builders.streamingqa.annotators import LAYOUTS, UNJUDGED, AnnotatorSettings
 from factdrift.builders.streamingqa.common import QUESTIONS, merge_summaries, read_step_summary
 from factdrift.builders.streamingqa.corpus import SearchIndex
 from factdrift.builders.streamingqa.model_writer import ROWS_OF_DRAW, ModelWriter
@@ -214,10 +214,13 @@ def _subsets(questions_path: Path) -> Iterator[Table]:
         "past": {"recent_or_past": "past"},
         "all": {},
     }
+    split_column = pq.read_table(questions_path, columns=["split"])["split"]
+    # written questions that wait for their judges are there only after people's work
+    waiting_splits = [split for split in split_column.unique().to_pylist() if split == UNJUDGED]
     for table_name, row_filter in subsets.items():
         splits = {
             split: FromParquet(questions_path, {**row_filter, "split": split})
-            for split in ("train", "valid", "eval")
+            for split in ("train", "valid", "eval", *waiting_splits)
         }
         yield Table(table_name, rows.NewsQuestion, _ABOUT[table_name], splits)
 

@@ -9,13 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Annotated, ClassVar, NamedTuple
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Statistics
 from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.text.squad import verdict
+from factdrift.reasoning.as_of.corpus import PASSAGES, STATED
 from factdrift.reasoning.as_of.dated_index import (
     DatedIndex,
     DatedText,
@@ -24,6 +27,8 @@ from factdrift.reasoning.as_of.dated_index import (
 )
 from factdrift.reasoning.as_of.memories import MEMORIES, Memory
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
+from factdrift.reasoning.as_of.statements import Statements
+from factdrift.reasoning.as_of.steps import QUESTIONS, WHOLE, Corpus, Questions
 from factdrift.reasoning.as_of.text_names import name_words, names_of, nearest_name
 
 RESULTS = "difficulty.parquet"
@@ -54,6 +59,29 @@ class RuleResult:
     first_judged: Annotated[int | None, "judgment of the first result: 2, 1, 0, or null for none"]
     recall: Annotated[float | None, "share of the relevant passages among the first 100 results"]
     verdict: Annotated[str | None, "current, stale, early, abstained or wrong"]
+
+
+class Difficulty(Step):
+    """Measures the rules on a corpus and its questions, and writes `RESULTS` (`RuleResult`)."""
+
+    name: ClassVar[str] = "as-of-difficulty"
+
+    passages: Corpus | Statements
+    questions: Questions
+    seed: int
+
+    def make(self, out: Path, workspace: Workspace) -> None:
+        """Search the corpus, and let the memories hear it."""
+        passages_folder = workspace.folder(self.passages)
+        questions_folder = workspace.folder(self.questions)
+        whole = passages_folder / WHOLE
+        tables = DifficultyTables(
+            passages=whole if whole.exists() else passages_folder / PASSAGES,
+            stated=questions_folder / STATED,
+            questions=questions_folder / QUESTIONS,
+        )
+        with TemporaryDirectory(dir=workspace.work(self.name)) as index_folder:
+            measure_difficulty(tables, Path(index_folder), out, self.seed)
 
 
 class DifficultyTables(NamedTuple):
@@ -219,12 +247,20 @@ def _facts_by_passage(
     return facts_by_passage
 
 
-def difficulty_statistics(results: Path) -> tuple[Statistics, ...]:
-    """Return the tables of the card: searches, answers, and answers by kind of question."""
-    return (
-        Statistics("searches", "Searches", duck.records(_SEARCHES, [results]), _SEARCHES_CAPTION),
-        Statistics("rules", "Rules and memories", duck.records(_ANSWERS, [results]), _CAPTION),
-        Statistics("kinds", "Kinds of questions", duck.records(_KINDS, [results]), _KINDS_CAPTION),
+def difficulty_statistics(results: Path, prefix: str = "") -> tuple[Statistics, ...]:
+    """Return the tables of the card: searches, answers, and answers by kind of question.
+
+    `prefix` is what the names of the corpus's configs begin with.
+    """
+    about = ": sentences made from facts" if prefix else ""
+    tables = (
+        ("searches", "Searches", _SEARCHES, _SEARCHES_CAPTION),
+        ("rules", "Rules and memories", _ANSWERS, _CAPTION),
+        ("right-by-kind", "Right answers by kind", _KINDS, _KINDS_CAPTION),
+    )
+    return tuple(
+        Statistics(f"{prefix}{key}", f"{title}{about}", duck.records(query, [results]), caption)
+        for key, title, query, caption in tables
     )
 
 
@@ -257,21 +293,30 @@ _KINDS = """
     FROM answers GROUP BY kind ORDER BY kind
 """
 _SEARCHES_CAPTION = (
-    "What searches find for the questions that something answers. `bm25`: BM25 over what was "
-    "published when the question was asked; `day`: by the day asked about; `newest`: the ten best "
-    "of these, newest first; `guess`: no score, but the newest passage by that day that has every "
+    "What searches find for the questions that something answers. bm25: BM25 over what was "
+    "published when the question was asked; day: by the day asked about; newest: the ten best "
+    "of these, newest first; guess: no score, but the newest passage by that day that has every "
     "word with a capital of the question."
 )
 _CAPTION = (
-    "Answers of a rule that knows nothing (`guess`: the name nearest to the question's words in "
-    "the passage that it finds), of a memory that reads sentences (`prose`), and of two that are "
-    "told every fact and its day: `last` keeps what it heard last, `validity` what began last by "
+    "Answers of a rule that knows nothing (guess: the name nearest to the question's words in "
+    "the passage that it finds), of a memory that reads sentences (prose), and of two that are "
+    "told every fact and its day: last keeps what it heard last, validity what began last by "
     "the day asked about. Where there is nothing to know, to abstain is current."
 )
 _KINDS_CAPTION = (
     "The kinds of questions, and how often each memory is right. A kind that is missing has no "
     "rows here."
 )
+
+
+def easy_notes(results: Path) -> Iterator[str]:
+    """Yield a warning for each rule without knowledge that is right in most questions."""
+    for rule, share in easy_rules(results):
+        yield (
+            f"warning: `{rule}`, which knows nothing, is right in {share:.0%} of the questions: "
+            "they are too easy to tell systems apart"
+        )
 
 
 def easy_rules(results: Path) -> list[tuple[str, float]]:

@@ -19,11 +19,13 @@ _LITTLE_WORDS = word_set(_WORD_LISTS["function"]) | word_set(_WORD_LISTS["small"
 """Words that are near to everything in a sentence."""
 _CAPITALS = "".join(filter(str.isupper, map(chr, range(ord("A"), ord("\u0600")))))
 """The capitals of Latin, Greek and Cyrillic: Python's patterns have no class for them."""
-# `Lina Khan`, `O'Neill`, `Jean-Luc Picard`, `FC Zürich`; not `khan`, `2nd`
+_WORD = rf"(?:(?:[{_CAPITALS}]\.)+|(?:al-|el-)?[{_CAPITALS}][^\W_]*(?:['’.-]?[^\W_]+)*)"
+# `Lina Khan`, `Ruud van Nistelrooy`, `S.L. Benfica`, `Bayer 04 Leverkusen`; not `khan`, `2nd`
 _NAME = re.compile(
-    rf"(?<![^\W_])[{_CAPITALS}][^\W_]*(?:['’.-]?[^\W_]+)*"
-    rf"(?: [{_CAPITALS}][^\W_]*(?:['’.-]?[^\W_]+)*)*"
+    rf"(?<![^\W_]){_WORD}(?:(?: (?:of|van|von|de|del|der|den|di|da|dos|bin|ter|\d\d))* {_WORD})*"
 )
+# the end of `Lima's`, not that of `Limas`
+_POSSESSIVE = re.compile(r"['’]s$")
 # what ends a sentence: a mark and a blank before a capital, or a new line
 _SENTENCE_END = re.compile(rf"(?<=[.!?])\s+(?=[\"“'‘({_CAPITALS}])|\n+")
 
@@ -49,16 +51,21 @@ def names_of(text: str) -> Iterator[CapitalName]:
     """Yield the runs of words with capitals, without opening words, days of the week and months.
 
     >>> [name.text for name in names_of("On Monday the Bank of Italy lost Fabio Panetta.")]
-    ['Bank', 'Italy', 'Fabio Panetta']
+    ['Bank of Italy', 'Fabio Panetta']
     """
     for name_match in _NAME.finditer(text):
         start, words = name_match.start(), name_match[0].split(" ")
-        while words and (words[0] in _DAYS_AND_MONTHS or words[0].lower() in _OPENING_WORDS):
+        while words and _names_nothing(words[0]):
             start += len(words.pop(0)) + 1
-        while words and words[-1] in _DAYS_AND_MONTHS:
+        while words and _names_nothing(words[-1]):
             words.pop()
         if words:
-            yield CapitalName(start, " ".join(words))
+            yield CapitalName(start, _POSSESSIVE.sub("", " ".join(words)))
+
+
+def _names_nothing(word: str) -> bool:
+    """Return whether a word at the edge of a name is none of it: a day, a month, an opening."""
+    return word.isdigit() or word in _DAYS_AND_MONTHS or word.lower() in _OPENING_WORDS
 
 
 def name_words(text: str) -> frozenset[str]:
@@ -80,22 +87,23 @@ def telling_words(text: str) -> frozenset[str]:
 
 
 def nearest_name(text: str, question: str) -> str:
-    """Return the name of a text that stands nearest to a word of the question and shares none.
+    """Return the name of a text that stands nearest to a word of the question.
 
-    Empty where the text has no such name. Of equally near ones it is the first.
+    It shares no word with a name of the question; empty where the text has no such name. Of equally
+    near ones it is the first.
 
     >>> nearest_name("Rome: Fabio Panetta is governor of the Bank of Italy.",
     ...     "Who was the governor of the Bank of Italy?")
     'Fabio Panetta'
     """
-    asked_words = telling_words(question)
+    asked_words, asked_names = telling_words(question), name_words(question)
     asked_places: list[tuple[int, int]] = []
     for word in WORD_PATTERN.finditer(fold_in_place(text)):
         if word[0] in asked_words:
             asked_places.append(word.span())
     best_distance, best_text = sys.maxsize, ""
     for name in names_of(text):
-        if asked_words.isdisjoint(folded_words(name.text)):
+        if asked_names.isdisjoint(folded_words(name.text)):
             distance = _distance(name, asked_places)
             if distance < best_distance:
                 best_distance, best_text = distance, name.text

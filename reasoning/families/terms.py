@@ -149,6 +149,7 @@ def _overlaps(knowledge: Knowledge, scope: Scope) -> ir.Table:
     """
     terms = scope.with_phrase(event_starts(knowledge, scope), "was")
     term_couples = _one_order(_linked_couples(terms, knowledge), knowledge.seed + 1)
+    term_couples = term_couples.filter(~_told_twice(term_couples))
     common_days = ibis.least(term_couples.end_first, term_couples.o_end_first).delta(
         ibis.greatest(term_couples.start_last, term_couples.o_start_last), unit="day"
     )
@@ -161,6 +162,24 @@ def _overlaps(knowledge: Knowledge, scope: Scope) -> ir.Table:
         (term_couples.yes | term_couples.apart) & (term_couples.closed | term_couples.o_closed)
     )
     return _compared(term_couples, "overlap", "overlap", "yes")
+
+
+def _told_twice(term_couples: ir.Table) -> ir.BooleanValue:
+    """Whether two terms of one person may be the same fact in two relations.
+
+    Who becomes mayor of Hamburg takes the office of First Mayor of Hamburg, on that day or so.
+    """
+    shares_person = (
+        (term_couples.subject == term_couples.o_object)
+        | (term_couples.object == term_couples.o_subject)
+        | (term_couples.object == term_couples.o_object)
+    )
+    days_between = ibis.greatest(
+        term_couples.o_start_first.delta(term_couples.start_last, unit="day"),
+        term_couples.start_first.delta(term_couples.o_start_last, unit="day"),
+    )
+    other_relation = term_couples.relation != term_couples.o_relation
+    return other_relation & shares_person & (days_between < MARGIN)
 
 
 def _years(start_day: ir.DateColumn, end_day: ir.DateColumn) -> ir.IntegerValue:
@@ -264,7 +283,7 @@ DURATION = Family(
     {
         # No calendar years are meant, so both speak of the whole of the term.
         "years": (
-            "{Long 0 0 1}, from the start in {year} to the end?",
+            "{Long 0 0 1}, starting in {year}?",
             "{Event 0 0 1} in {year}. How many full years did that last?",
         ),
         "longer": (

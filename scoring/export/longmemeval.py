@@ -17,6 +17,7 @@ from factdrift.builders.core.hashing import seeded_hash, seeded_index
 from factdrift.builders.text.dates import format_date
 from factdrift.scoring.export.dated import DatedTables
 from factdrift.scoring.export.release import Release, Row
+from factdrift.scoring.predictions import UNANSWERED
 
 SESSIONS_FILE = "longmemeval.json"
 QUESTION_TYPES = {
@@ -31,8 +32,6 @@ QUESTION_TYPES = {
 """Our kinds of questions -> the types of LongMemEval, by which its judge chooses its words."""
 _NEVER_UPDATED = "single-session-user"
 """The type of a question about an update whose sessions have nothing that was updated."""
-_ABSTAIN = "_abs"
-"""What the id of a question ends in where nothing answers it."""
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 """As LongMemEval writes them, whatever the locale is."""
 # paragraphs of a session: a page of hundreds would be longer than all the others together
@@ -208,7 +207,7 @@ def _record(question: Row, corpus: _SessionCorpus, size: int) -> Row:
             session_ids.append(session.id)
             session_turns.append([*_turns(session, None)])
     return {
-        "question_id": question["id"] + (_ABSTAIN if question["kind"] == "abstain" else ""),
+        "question_id": question["id"] + (UNANSWERED if question["kind"] == "abstain" else ""),
         "question_type": question_type,
         "question": question["question"],
         "answer": _answer(question),
