@@ -112,8 +112,9 @@ class LayoutAnswer(Strict):
     `annotation.checks`). For a choice from a list, `hints` names a `list` field with a small text
     for each entry, and `within` an earlier answer: only entries that are words of that answer can
     be chosen, by a click in its text. `offers` names a `list` field whose entries are marked by one
-    click where the text has them; of entries that are hints of a choice, the chosen one's. `when` asks only if an earlier answer has one of these
-    values, `unless` only if it has none of them, `needs` only if that field is not empty.
+    click where the text has them; of entries that are hints of a choice, the chosen one's. `when`
+    asks only if an earlier answer has one of these values, `unless` only if it has none of them,
+    `needs` only if that field is not empty.
     `answers` are those of each of the `min_items` to `max_items` entries of a group. `agree` says
     how two workers' values are compared: by value, by the text after SQuAD normalisation, by
     overlapping spans, or not at all.

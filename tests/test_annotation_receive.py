@@ -430,7 +430,7 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     with serving(hit_batch.folder, tmp_path / "results", *more_values) as server:
         browser.size("wide")
         browser.go(f"{server.address}task.html?participant=ada")
-        browser.begin()
+        browser.begin_trained("ckl_expert", "ada")
         browser.click('[data-answer="keep"] label')
         browser.click('[data-answer="searches"] input')
         browser.insert(query)

@@ -19,6 +19,7 @@ from factdrift.annotation.quality.agreement import (
     compared_answers,
     comparison,
     comparison_key,
+    is_known_answer,
     judgment_answers,
     judgments_agree,
     marked_characters,
