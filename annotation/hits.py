@@ -34,6 +34,7 @@ from factdrift.annotation.batch import (
 from factdrift.annotation.dataset import DatasetRows, open_dataset
 from factdrift.annotation.items import ItemSelection, TextSources, make_items
 from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.links import LINK_KEY, make_link_key
 from factdrift.annotation.order import BatchOrder, Delivery
 from factdrift.annotation.page import render_page
 from factdrift.annotation.platforms import find_platform
@@ -45,6 +46,7 @@ from factdrift.annotation.quality.expert import (
     waiting_judgments,
     worker_batches,
 )
+from factdrift.annotation.quality.plans import plan_lines
 from factdrift.annotation.results import JudgmentTable
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -178,6 +180,13 @@ def batch_summary(batch_folder: Path, manifest: BatchManifest) -> list[str]:
         f"  {workers_text} each at {pay.per_hit} {pay.currency} a HIT "
         f"({pay.hourly} {pay.currency} an hour): {pay.total} {pay.currency} in all, without fees",
     ]
+    if pay.with_fees:
+        fee_texts = [f"{amount} ({payer})" for payer, amount in pay.with_fees.items()]
+        summary_lines.append(f"  with {manifest.platform}'s fee {' or '.join(fee_texts)}")
+    if not manifest.experts:
+        layout = load_layout(batch_folder / LAYOUT_COPY)
+        judgment_count = batch_counts["items"] * manifest.assignments
+        summary_lines += [f"  {line}" for line in plan_lines(layout, judgment_count)]
     if left_out:
         summary_lines.append(f"  left out: {', '.join(left_out)}")
     platform_folder = batch_folder / manifest.platform
@@ -358,6 +367,8 @@ def write_batch(
         )
         _write_text(folder / PREVIEW, preview_page)
         (folder / batch.platform).mkdir()
+        if platform.serves_pages:
+            batch = replace(batch, link_key=make_link_key(folder))
         platform.export(batch, layout, folder / batch.platform, delivery)
         (folder / LAYOUT_COPY).mkdir()
         for layout_file in LAYOUT_FILES:
@@ -365,7 +376,7 @@ def write_batch(
         path_by_name = {
             written_path.relative_to(folder).as_posix(): written_path
             for written_path in folder.rglob("*")
-            if written_path.is_file()
+            if written_path.is_file() and written_path.name != LINK_KEY
         }
         manifest = BatchManifest(
             **batch.identity,
@@ -380,6 +391,10 @@ def write_batch(
                 minutes_per_hit=layout.pay.minutes_per_hit,
                 hourly=layout.pay.hourly,
                 total=_money(layout.pay.per_hit * assignment_count),
+                with_fees={
+                    payer: round(layout.pay.per_hit * assignment_count * (1 + fee_share), 2)
+                    for payer, fee_share in platform.service_fees.items()
+                },
             ),
             hits=tuple(hit.id for hit in batch.hits),
             rows=sent_rows,

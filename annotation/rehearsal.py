@@ -28,6 +28,7 @@ from factdrift.annotation.checks import (
     value_as_text,
 )
 from factdrift.annotation.layout import Layout, LayoutAnswer, load_layout
+from factdrift.annotation.people import consent_sha256, today
 from factdrift.annotation.submission import SUBMISSION_FORMAT, Json
 from factdrift.builders.ckl.gold import BLANK, plain_blanks, typed_blank
 from factdrift.builders.core.errors import UserError
@@ -75,11 +76,19 @@ def rehearse(hit_batch: Path, results: Path) -> int:
             "seconds": sum(seconds.values()),
             "answers": item_answers,
             "item_seconds": seconds,
+            **_consent(layout),
         }
         lines.append(json.dumps(submission) + "\n")
     with replacing(results) as unfinished_file:
         unfinished_file.write_text("".join(lines), encoding="utf-8")
     return len(lines)
+
+
+def _consent(layout: Layout) -> dict[str, Json]:
+    """What a page says of the worker's consent, where the layout asks for it."""
+    if layout.consent is None:
+        return {}
+    return {"consent": {"text": consent_sha256(layout.consent), "day": today()}}
 
 
 def answers_to(name: str, layout: Layout, item: Item) -> Mapping[str, Json]:

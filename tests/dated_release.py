@@ -11,7 +11,7 @@ from pathlib import Path
 
 from factdrift.builders.core.dataset import Dataset, Table
 from factdrift.builders.release.publish import write_release
-from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
+from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, PassageFact
 from tests.release_sample import Sample, from_rows, meta
 
 LEADERS = ("Ann Arden", "Bob Bell", "Cid Cole")
@@ -50,8 +50,8 @@ def passages() -> list[DatedPassage]:
     return sorted(rows, key=lambda row: (row.day, row.id))
 
 
-def stated(passage: str, leader: int, day: date, *, is_change: bool = False) -> StatedFact:
-    return StatedFact(
+def stated(passage: str, leader: int, day: date, *, is_change: bool = False) -> PassageFact:
+    return PassageFact(
         passage=passage,
         subject="Q1",
         relation="P488",
@@ -70,7 +70,7 @@ def stated(passage: str, leader: int, day: date, *, is_change: bool = False) -> 
     )
 
 
-def facts() -> list[StatedFact]:
+def facts() -> list[PassageFact]:
     return [
         stated("a1-0_1", 0, date(2019, 2, 1)),
         stated("a2-0_0", 1, date(2020, 3, 2), is_change=True),
@@ -152,7 +152,7 @@ def dated_release(out: Path, prefix: str = "") -> Path:
         Table(
             f"{prefix}passages", DatedPassage, "P.", {"corpus": from_rows(DatedPassage, passages())}
         ),
-        Table(f"{prefix}stated", StatedFact, "S.", {"corpus": from_rows(StatedFact, facts())}),
+        Table(f"{prefix}stated", PassageFact, "S.", {"corpus": from_rows(PassageFact, facts())}),
     )
     about = replace(meta(Sample({})), dataset="as-of", tasks=("question-answering",))
     return write_release(Dataset(tables=tables), about, out).folder

@@ -38,7 +38,7 @@ def results_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(hit_batch: HitBatch, results_folder: Path) -> Iterator[Server]:
     """One server for all tests; at the end, its log has nothing but what an honest run says."""
-    with serving(hit_batch.folder, results_folder, "--rate", "0") as running_server:
+    with serving(hit_batch.folder, results_folder, "--rate", "0", "--unsigned") as running_server:
         yield running_server
         printed_text = running_server.stop()
     own_lines = r"(?:serving|stopped;|received:) .*\n"
@@ -196,10 +196,10 @@ def test_many_connections_keep_nobody_out(server: Server, hit_batch: HitBatch) -
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard_limit, 4096), hard_limit))
     try:
         with ExitStack() as stack:
-            for number in range(1200):
+            for connection_number in range(1200):
                 client_socket = stack.enter_context(closing(connect(server)))
-                client_socket.sendall(b"" if number % 2 else POST)
-                if number % 100 == 0:
+                client_socket.sendall(b"" if connection_number % 2 else POST)
+                if connection_number % 100 == 0:
                     assert call(server.address, "health")[0] == 200
             open_files = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
             assert open_files < soft_limit

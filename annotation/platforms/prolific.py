@@ -9,18 +9,20 @@ five minutes or more is rejected for two failed checks, each of which says what 
 no sense. `SESSION_ID` of a link is the id of the submission.
 """
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout, Qualifications, Rejection
+from factdrift.annotation.links import place_query
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.platforms.base import (
     Decide,
@@ -38,6 +40,7 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.text_files import table_columns
 
 COMPLETION_LINK = "https://app.prolific.com/submissions/complete?cc={code}"
 # An id of Prolific: `5f1d2c3b4a` is one, `=cmd|calc` is not. Theirs have 24 hexadecimal digits
@@ -60,6 +63,7 @@ class Prolific(Static):
 
     name = "prolific"
     delivery_fields = ("url",)
+    signs_visits = True
     lists_participants = True
     # prolific.com/pricing, read in September 2026; without taxes
     service_fees: ClassVar[Mapping[str, Decimal]] = {
@@ -71,7 +75,7 @@ class Prolific(Static):
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         """Write `README.txt` with the study's link and figures, and `taskflow.csv`.
 
-        `taskflow.csv` has a link for each HIT and the number of workers it needs.
+        `taskflow.csv` has a signed link for each place at a HIT, which one worker takes.
         """
         if delivery.url is None:
             hint_text = (
@@ -89,13 +93,17 @@ class Prolific(Static):
             hits=len(batch.hits),
             checks=_checks(layout),
             who=screening(layout.qualifications),
+            fees=", ".join(
+                f"{100 * fee_share:.1f} % ({payer})"
+                for payer, fee_share in self.service_fees.items()
+            ),
         )
         (folder / "README.txt").write_text(readme_text, "utf-8", newline="\n")
-        hit_numbers = range(1, len(batch.hits) + 1)
-        link_rows = [
-            (f"{page_root}?hit={hit_number}&{IDS}", layout.assignments)
-            for hit_number in hit_numbers
-        ]
+        link_rows = []
+        for slot_number in range(1, layout.assignments + 1):
+            for hit_number in range(1, len(batch.hits) + 1):
+                place = place_query(batch.link_key, batch.id, hit_number, slot_number)
+                link_rows.append((f"{page_root}?{place}&{IDS}", 1))
         write_csv(folder / "taskflow.csv", link_rows)
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
@@ -119,7 +127,8 @@ class Prolific(Static):
         for submission in self.read(results_path):
             if isinstance(submission, Refused) or (verdict := decide(submission)) is None:
                 continue
-            study_id, session_id = submission.study.strip(), submission.assignment.strip()
+            study_id = submission.study.strip()
+            session_id = verdict.assignment.strip() or submission.assignment.strip()
             worker_id = submission.worker.strip()
             if (session_id, worker_id) not in seen_sessions and _ID.fullmatch(session_id):
                 seen_sessions.add((session_id, worker_id))
@@ -131,6 +140,12 @@ class Prolific(Static):
             file_names.append(write_csv(table_path, table_rows))
             table_path.chmod(0o600)  # it names people
         return file_names
+
+    def page_host(self, folder: Path) -> str:
+        """The host of the first link of `taskflow.csv`."""
+        with (folder / "taskflow.csv").open(encoding="utf-8", newline="") as table_file:
+            first_link = next(csv.reader(table_file))[0]
+        return urlsplit(first_link).hostname or ""
 
     def completion_link(self, code: str) -> str:
         """The link that ends a submission on Prolific."""
@@ -154,15 +169,21 @@ class _DecidedSession(NamedTuple):
 def _feedback_tables(
     decided_sessions: Sequence[_DecidedSession],
 ) -> dict[str, list[tuple[str, ...]]]:
-    """The rows of the files `approve`, `reject` and `bonus` (one a study: `bonus-2` …), by name."""
+    """The rows of the files `approve`, `reject` and `bonus` (one a study: `bonus-2` …), by name.
+
+    `paid` and `counted` say what becomes of the work: some is paid whose answers are not used.
+    """
     id_columns = ("study_id", "submission_id", "participant_id")
-    approved_rows, rejected_rows = [id_columns], [(*id_columns, "message")]
+    approved_rows = [(*id_columns, "paid", "counted")]
+    rejected_rows = [(*id_columns, "message", "paid", "counted")]
     bonuses_by_study: dict[str, dict[str, Decimal]] = {}
     for study_id, session_id, worker_id, verdict in decided_sessions:
+        is_counted = "yes" if verdict.counted else "no"
         if verdict.reason:
-            rejected_rows.append((study_id, session_id, worker_id, verdict.reason))
+            rejected_row = (study_id, session_id, worker_id, verdict.reason, "no", is_counted)
+            rejected_rows.append(rejected_row)
             continue
-        approved_rows.append((study_id, session_id, worker_id))
+        approved_rows.append((study_id, session_id, worker_id, "yes", is_counted))
         if verdict.bonus:
             study_bonuses = bonuses_by_study.setdefault(study_id, {})
             study_bonuses[worker_id] = study_bonuses.get(worker_id, Decimal(0)) + verdict.bonus
@@ -286,25 +307,39 @@ def read_participants(path: Path) -> Participants:
             hint="Prolific: Download demographic data",
         )
     for export_row in require_entries(csv_rows(path)):
-        cells = {
-            column_name.strip().lower().replace(" ", "_"): cell_text
-            for column_name, cell_text in export_row.value.items()
-        }
-        for older_name, column_name in _OLDER_NAMES.items():
-            if older_name in cells:
-                cells.setdefault(column_name, cells[older_name])
-        missing_columns = [column_name for column_name in _ISSUED if column_name not in cells]
-        if missing_columns:
-            cell_text = f"no column {missing_columns[0].replace('_', ' ').capitalize()!r}"
-            hint_text = "take the file as Prolific exports it"
-            raise UserError(cell_text, where=display_path(path), line=1, hint=hint_text)
+        cells = _named_cells(export_row.value)
+        _require_columns(cells, path)
         worker_id, session_id, session_status = (
             cells[column_name].strip() for column_name in _ISSUED
         )
         participants.setdefault(worker_id.casefold(), {})[session_id] = session_status
     if not participants:
+        _require_columns(_named_cells(dict.fromkeys(table_columns(path), "")), path)
         raise UserError("nobody is in it", where=display_path(path))
     return participants
+
+
+def _named_cells(row_cells: Mapping[str, str]) -> dict[str, str]:
+    """The cells of a row by the names of today: `participant_id` for `Participant id`."""
+    cells = {
+        column_name.strip().lower().replace(" ", "_"): cell_text
+        for column_name, cell_text in row_cells.items()
+    }
+    for older_name, column_name in _OLDER_NAMES.items():
+        if older_name in cells:
+            cells.setdefault(column_name, cells[older_name])
+    return cells
+
+
+def _require_columns(cells: Mapping[str, str], path: Path) -> None:
+    """`UserError` where a table lacks a column that names a submission or its status."""
+    missing_columns = [column_name for column_name in _ISSUED if column_name not in cells]
+    if missing_columns:
+        column_title = missing_columns[0].replace("_", " ").capitalize()
+        hint_text = "take the file as Prolific exports it: More, Download demographic data"
+        raise UserError(
+            f"no column {column_title!r}", where=display_path(path), line=1, hint=hint_text
+        )
 
 
 def _checks(layout: Layout) -> str:
@@ -330,4 +365,12 @@ def screening(qualifications: Qualifications) -> str:
         criteria_parts.append(f"approval rate from {qualifications.approval_percent}")
     if qualifications.approved_hits:
         criteria_parts.append(f"previous submissions from {qualifications.approved_hits}")
-    return "; ".join([*criteria_parts, "first language: English"])
+    if qualifications.first_languages:
+        criteria_parts.append(f"first language: {', '.join(qualifications.first_languages)}")
+    if qualifications.education:
+        criteria_parts.append(f"highest education level: {qualifications.education}")
+    if qualifications.adult:
+        criteria_parts.append("age from 18, with the content warning of a sensitive study")
+    if qualifications.expert:
+        criteria_parts.append("a custom allowlist of your experts' ids")
+    return "; ".join(criteria_parts) or "nobody is left out"

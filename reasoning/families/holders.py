@@ -119,7 +119,11 @@ def _last_hop(path: ir.Table, knowledge: Knowledge, scope: Scope) -> ir.Table:
 
 
 def _joins(knowledge: Knowledge, scope: Scope) -> ir.Table:
-    """Ask, for each event, about timelines that share something with it and do not change then."""
+    """Ask, for each event, about timelines that share something with it and do not change then.
+
+    What they share is the subject that is asked about, or its country and kind. An object that it
+    had at another time is not named in the question, so that nobody sees what they share.
+    """
     if knowledge.links is None:
         raise ValueError("a join needs the links between timelines")
     events = event_starts(knowledge, scope)
@@ -130,7 +134,8 @@ def _joins(knowledge: Knowledge, scope: Scope) -> ir.Table:
         PAIR,
     )
     linked_events = linked_events.filter(
-        (linked_events.by_object == "") | (linked_events.by_object == linked_events.object)
+        (linked_events.o_by_object == "")
+        & ((linked_events.by_object == "") | (linked_events.by_object == linked_events.object))
     )
     linked_events = linked_events.select(*PAIR, "object", "o_subject", "o_relation").distinct()
     events = events.select(
