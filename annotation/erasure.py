@@ -111,28 +111,34 @@ def people_lines(register: Register, judgments_folder: Path) -> list[str]:
             layout_counts = work_counts.setdefault(judgment.worker, {})
             layout_counts[judgment.layout] = layout_counts.get(judgment.layout, 0) + 1
             platform_by_worker[judgment.worker] = judgment.platform
-    reasons = {event.worker: event.why for event in register.events if event.event == "excluded"}
     lines = []
     for worker in sorted({*register.workers(), *work_counts}):
-        states = []
-        if register.is_erased(worker):
-            states.append("erased")
-        if register.is_excluded(worker):
-            states.append(f"excluded ({reasons.get(worker) or 'no reason given'})")
-        if register.is_expert(worker):
-            states.append("expert")
-        consents = register.consents(worker)
-        if consents:
-            days = ", ".join(f"{day} to {text[:8]}" for text, day in consents)
-            states.append(f"consented {days}")
-        states += register.statuses_of(worker)
         work_texts = [
             f"{count:,} of {name}" for name, count in sorted(work_counts.get(worker, {}).items())
         ]
         platform_name = platform_by_worker.get(worker) or "-"
-        work_text = f"{' and '.join(work_texts)}" if work_texts else "no judgments"
-        lines.append("  ".join([worker, platform_name, work_text, *states]))
+        work_text = " and ".join(work_texts) or "no judgments"
+        lines.append("  ".join([worker, platform_name, work_text, *_states(register, worker)]))
     return lines or ["nobody yet"]
+
+
+def _states(register: Register, worker: str) -> list[str]:
+    """What the register says of somebody, in words."""
+    states = []
+    if register.is_erased(worker):
+        states.append("erased")
+    if register.is_excluded(worker):
+        reasons = [
+            event.why
+            for event in register.events
+            if event.worker == worker and event.event == "excluded"
+        ]
+        states.append(f"excluded ({reasons[-1] or 'no reason given'})")
+    if register.is_expert(worker):
+        states.append("expert")
+    for text, day in register.consents(worker):
+        states.append(f"consented on {day} to {text[:8]}")
+    return states + register.statuses_of(worker)
 
 
 def _person(order: PeopleOrder, salt: bytes, register: Register) -> Person:

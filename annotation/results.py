@@ -259,15 +259,9 @@ class JudgmentTable:
         submission_key = _submission_key(submission[0])
         assignment_content = submission[0].assignment, _content_hash(submission)
         first_content = self._first.setdefault(submission_key, assignment_content)
-        if first_content != assignment_content and _is_without_session(
-            submission[0], first_content, assignment_content
-        ):
+        if _is_without_session(submission[0], first_content, assignment_content):
             self._first[submission_key] = max(first_content, assignment_content)
-            for judgment in submission:
-                if not self.by_id[judgment.id].assignment:
-                    self.by_id[judgment.id] = replace(
-                        self.by_id[judgment.id], assignment=judgment.assignment
-                    )
+            self._fill_assignment(submission)
             return "known"
         if is_piecewise(submission[0].platform) and first_content != assignment_content:
             if first_content[1] == assignment_content[1]:
@@ -287,6 +281,13 @@ class JudgmentTable:
         if not new_judgments:
             return "known"
         return "new" if first_content == assignment_content else "further"
+
+    def _fill_assignment(self, submission: list[Judgment]) -> None:
+        """Note the session of judgments that came without it."""
+        for judgment in submission:
+            earlier_judgment = self.by_id[judgment.id]
+            if not earlier_judgment.assignment:
+                self.by_id[judgment.id] = replace(earlier_judgment, assignment=judgment.assignment)
 
     def settle(self, batches: Batches, register: Register | None = None) -> list[Gold]:
         """Apply quality control to all judgments, write both tables and return the gold rows.
@@ -704,7 +705,8 @@ class _ImportRun:
             return None
         if self._exclusion(submission, judgments[0], platform):
             return None
-        return self.tables[judgments[0].layout].verdict(judgments, self.batches)
+        verdict = self.tables[judgments[0].layout].verdict(judgments, self.batches)
+        return replace(verdict, assignment=submission.assignment) if verdict else None
 
 
 def _require_no_manifest(feedback_folder: Path) -> None:
@@ -788,7 +790,8 @@ def _is_without_session(
 ) -> bool:
     """Whether two submissions are one, of which a page or a list did not know the session."""
     is_listed = find_platform(judgment.platform).lists_participants
-    return is_listed and first_content[1] == content[1] and "" in (first_content[0], content[0])
+    is_alike = first_content != content and first_content[1] == content[1]
+    return is_listed and is_alike and "" in (first_content[0], content[0])
 
 
 def _is_other_assignment(judgments: Sequence[Judgment], by_id: Mapping[str, Judgment]) -> bool:

@@ -48,6 +48,7 @@ def test_answers_come_back_unharmed_and_are_never_run(tmp_path: Path) -> None:
     tables = "judgments.parquet gold.parquet report.html report.json".split()
     assert files(tmp_path) - earlier_bytes == {
         *("hits/.salt", "judgments", "judgments/.salt-check", "judgments/refused.jsonl"),
+        *("judgments/sources.jsonl", "judgments/golds.jsonl"),
         *("judgments/quick", *(f"judgments/quick/{name}" for name in tables)),
     }
 

@@ -154,9 +154,15 @@ def test_who_is_approved_rejected_and_paid(
     reasons = [refusal[2] for refusal in refusals(tmp_path)]
     assert reasons == ["returned by the participant", "unknown participant"]
     ids = [[STUDY, session(person_number), person(person_number)] for person_number in approved]
-    assert rows(tmp_path / "pay", "approve.csv")[1:] == ids
+    approved_rows = rows(tmp_path / "pay", "approve.csv")
+    assert [row[:3] for row in approved_rows[1:]] == ids
+    assert [row[3:] for row in approved_rows] == [
+        ["paid", "counted"],
+        *(["yes", "no" if GIVEN[person_number] else "yes"] for person_number in approved),
+    ]
     rejected_rows = rows(tmp_path / "pay", "reject.csv")
-    assert rejected_rows[0] == ["study_id", "submission_id", "participant_id", "message"]
+    assert rejected_rows[0][:4] == ["study_id", "submission_id", "participant_id", "message"]
+    assert all(row[4:] == ["no", "no"] for row in rejected_rows[1:])
     assert [row[:3] for row in rejected_rows[1:]] == [
         [STUDY, session(person_number), person(person_number)] for person_number in rejected
     ]
@@ -216,3 +222,65 @@ def test_what_names_people_goes_into_no_release(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="a folder of a release or batch"):
         taken(tmp_path, [work(hit_batch, 0, 0)], None, feedback=tmp_path / "release" / "pay")
     assert json.loads((tmp_path / "release" / "manifest.json").read_text()) == {}
+
+
+SECOND_STUDY = "64f111111111111111111111"
+
+
+def test_the_list_of_one_study_leaves_the_work_of_another_alone(tmp_path: Path) -> None:
+    hit_batch = made(tmp_path)
+    first_study = [work(hit_batch, person_number, person_number % 2) for person_number in (0, 1)]
+    taken(tmp_path, first_study, export(tmp_path, {0: "APPROVED", 1: "APPROVED"}))
+    second_study = [
+        work(hit_batch, person_number, person_number % 2, study=SECOND_STUDY)
+        for person_number in (2, 3)
+    ]
+    people = export(tmp_path, {2: "APPROVED", 3: "REJECTED"})
+    report = taken(tmp_path, first_study + second_study, people)
+    assert (report.known, report.new) == (2, 1)
+    assert report.refused == {"rejected on the platform": 1}
+    assert report.judgments == {"quick": 15}
+    # a stranger of either study, and one who names a study of their own
+    strangers = [
+        work(hit_batch, 4, 0),
+        work(hit_batch, 5, 0, study=SECOND_STUDY),
+        work(hit_batch, 6, 0, study="64f222222222222222222222"),
+        # by a link with the name of another study: it makes no list of that study
+        work(hit_batch, 2, 1, study=STUDY),
+    ]
+    report = taken(tmp_path, first_study + second_study + strangers, people)
+    assert report.judgments == {"quick": 20}
+    reasons = [refusal[2] for refusal in refusals(tmp_path)]
+    assert reasons == [
+        "rejected on the platform",
+        "of a study that the list is not of",
+        "unknown participant",
+        "of a study that the list is not of",
+    ]
+    # both lists in one folder, the first by the name that Prolific gives it
+    (tmp_path / "lists").mkdir()
+    people.rename(tmp_path / "lists" / "prolific_export_2.csv")
+    people = export(tmp_path, {0: "RETURNED", 1: "APPROVED"})
+    people.rename(tmp_path / "lists" / f"prolific_export_{STUDY}.csv")
+    report = taken(tmp_path, first_study + second_study, tmp_path / "lists")
+    assert report.refused == {"returned by the participant": 1, "rejected on the platform": 1}
+    # what the platform said is remembered, and taken back by a later list
+    assert taken(tmp_path, first_study, None).refused == {"returned by the participant": 1}
+    people = export(tmp_path, {0: "APPROVED", 1: "APPROVED"})
+    assert taken(tmp_path, first_study, people).new == 1
+
+
+def test_a_page_without_a_session_is_matched_by_its_participant(tmp_path: Path) -> None:
+    hit_batch = made(tmp_path)
+    submissions = [work(hit_batch, 0, 0, assignment="", study=""), work(hit_batch, 1, 1)]
+    people = export(tmp_path, {0: "AWAITING REVIEW", 1: "APPROVED"})
+    report = taken(tmp_path, submissions, people, feedback=tmp_path / "pay")
+    assert report.new == 2
+    assert [row[1] for row in rows(tmp_path / "pay", "approve.csv")[1:]] == [session(0), session(1)]
+    report = taken(tmp_path, submissions, None)
+    assert (report.new, report.known, report.further) == (0, 2, 0)
+    with people.open("a") as list_file:  # the participant came twice: which session is it?
+        list_file.write(f"{session(9)},{person(0)},APPROVED,,\n")
+    assert taken(tmp_path, submissions, people).known == 2
+    other_out = take(tmp_path, tmp_path / "results.jsonl", participants=people, out="other")
+    assert other_out.refused == {"no session, and the participant has several": 1}

@@ -25,8 +25,21 @@ GOOD = handed_in("b", "h", "A1", {"i": {"verdict": "yes"}}, assignment="s", seco
 def test_a_submission() -> None:
     read_submission = submission_from_text(json.dumps(GOOD), "f.jsonl", 3)
     assert isinstance(read_submission, Submission)
-    more_values = {"where": "f.jsonl", "line": 3, "study": "", "received": ""}
+    more_values = {"where": "f.jsonl", "line": 3, "study": "", "received": "", "status": ""}
+    more_values |= {"consent": None, "reading_seconds": None}
     assert msgspec.structs.asdict(read_submission) == GOOD | more_values
+
+
+def test_a_consent_and_what_a_page_cannot_say() -> None:
+    consent = {"text": "ab" * 32, "day": "2026-11-27"}
+    said = GOOD | {"consent": consent, "reading_seconds": 31.5, "status": "APPROVED"}
+    read_submission = submission_from_text(json.dumps(said), "f", 1)
+    assert isinstance(read_submission, Submission) and read_submission.consent is not None
+    assert (read_submission.consent.day, read_submission.reading_seconds) == ("2026-11-27", 31.5)
+    assert read_submission.status == ""
+    for wrong in ({"text": "yes", "day": "2026-11-27"}, {**consent, "day": "today"}, {}, "yes"):
+        refused = submission_from_value(GOOD | {"consent": wrong}, "f", 1)
+        assert isinstance(refused, Refused) and "consent" in refused.detail
 
 
 @pytest.mark.parametrize("left_out", ["assignment", "seconds", "item_seconds"])

@@ -85,7 +85,7 @@ EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (wikitext._ENDED.search, "(born 1950; )", "(1,)"),
     (wikitext._OPENED.search, "(; born 1950)", "(born 1950)"),
     (text_evidence._CHANGE_VERB.search, "was appointed coach", "the disappointing coach"),
-    (text_evidence._OTHER_RELATION.search, "the former coach", "the reformer"),
+    (text_evidence.OTHER_RELATION.search, "the former coach", "the reformer"),
     (text_evidence._STATE_GOES_ON.fullmatch, "serving", "visits"),
     (mentions._CUT_BEFORE.search, "at Hunter-", "at "),
     (mentions._CUT_BEHIND.match, "-Lehman", "-based"),

@@ -121,7 +121,9 @@ def ask(tables: tuple[Path, Path, Path], relations: dict[str, NewsWording]) -> A
         article = written(article_day, article_text)
         draw = Draw("d", "a", "eval", subset, article.day, day(question_day or article_day), "")
         with duck.connect() as db:
-            ((_, stated_facts, known_terms),) = StatedFacts(db, *tables, relations).find([article])
+            ((_, stated_facts, known_terms, _),) = StatedFacts(db, *tables, relations).find(
+                [article]
+            )
             article_questions = grounded.questions(
                 article, stated_facts, draw, known_terms, NEWEST, relations, about
             ).asked

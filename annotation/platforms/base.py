@@ -35,11 +35,13 @@ class Verdict:
     """The decision on a submission: why it is rejected (empty: it is approved), and a bonus.
 
     `counted` says whether its answers are used, which is another question than its pay.
+    `assignment` is the platform's id of it, also where only a list of participants told it.
     """
 
     reason: str
     bonus: Decimal = Decimal(0)
     counted: bool = True
+    assignment: str = ""
 
 
 # Returns the verdict on a submission, or None while it is not known yet.

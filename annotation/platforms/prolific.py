@@ -38,6 +38,7 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.text_files import table_columns
 
 COMPLETION_LINK = "https://app.prolific.com/submissions/complete?cc={code}"
 # An id of Prolific: `5f1d2c3b4a` is one, `=cmd|calc` is not. Theirs have 24 hexadecimal digits
@@ -119,7 +120,8 @@ class Prolific(Static):
         for submission in self.read(results_path):
             if isinstance(submission, Refused) or (verdict := decide(submission)) is None:
                 continue
-            study_id, session_id = submission.study.strip(), submission.assignment.strip()
+            study_id = submission.study.strip()
+            session_id = verdict.assignment.strip() or submission.assignment.strip()
             worker_id = submission.worker.strip()
             if (session_id, worker_id) not in seen_sessions and _ID.fullmatch(session_id):
                 seen_sessions.add((session_id, worker_id))
@@ -154,15 +156,21 @@ class _DecidedSession(NamedTuple):
 def _feedback_tables(
     decided_sessions: Sequence[_DecidedSession],
 ) -> dict[str, list[tuple[str, ...]]]:
-    """The rows of the files `approve`, `reject` and `bonus` (one a study: `bonus-2` …), by name."""
+    """The rows of the files `approve`, `reject` and `bonus` (one a study: `bonus-2` …), by name.
+
+    `paid` and `counted` say what becomes of the work: some is paid whose answers are not used.
+    """
     id_columns = ("study_id", "submission_id", "participant_id")
-    approved_rows, rejected_rows = [id_columns], [(*id_columns, "message")]
+    approved_rows = [(*id_columns, "paid", "counted")]
+    rejected_rows = [(*id_columns, "message", "paid", "counted")]
     bonuses_by_study: dict[str, dict[str, Decimal]] = {}
     for study_id, session_id, worker_id, verdict in decided_sessions:
+        is_counted = "yes" if verdict.counted else "no"
         if verdict.reason:
-            rejected_rows.append((study_id, session_id, worker_id, verdict.reason))
+            rejected_row = (study_id, session_id, worker_id, verdict.reason, "no", is_counted)
+            rejected_rows.append(rejected_row)
             continue
-        approved_rows.append((study_id, session_id, worker_id))
+        approved_rows.append((study_id, session_id, worker_id, "yes", is_counted))
         if verdict.bonus:
             study_bonuses = bonuses_by_study.setdefault(study_id, {})
             study_bonuses[worker_id] = study_bonuses.get(worker_id, Decimal(0)) + verdict.bonus
@@ -286,25 +294,39 @@ def read_participants(path: Path) -> Participants:
             hint="Prolific: Download demographic data",
         )
     for export_row in require_entries(csv_rows(path)):
-        cells = {
-            column_name.strip().lower().replace(" ", "_"): cell_text
-            for column_name, cell_text in export_row.value.items()
-        }
-        for older_name, column_name in _OLDER_NAMES.items():
-            if older_name in cells:
-                cells.setdefault(column_name, cells[older_name])
-        missing_columns = [column_name for column_name in _ISSUED if column_name not in cells]
-        if missing_columns:
-            cell_text = f"no column {missing_columns[0].replace('_', ' ').capitalize()!r}"
-            hint_text = "take the file as Prolific exports it"
-            raise UserError(cell_text, where=display_path(path), line=1, hint=hint_text)
+        cells = _named_cells(export_row.value)
+        _require_columns(cells, path)
         worker_id, session_id, session_status = (
             cells[column_name].strip() for column_name in _ISSUED
         )
         participants.setdefault(worker_id.casefold(), {})[session_id] = session_status
     if not participants:
+        _require_columns(_named_cells(dict.fromkeys(table_columns(path), "")), path)
         raise UserError("nobody is in it", where=display_path(path))
     return participants
+
+
+def _named_cells(row_cells: Mapping[str, str]) -> dict[str, str]:
+    """The cells of a row by the names of today: `participant_id` for `Participant id`."""
+    cells = {
+        column_name.strip().lower().replace(" ", "_"): cell_text
+        for column_name, cell_text in row_cells.items()
+    }
+    for older_name, column_name in _OLDER_NAMES.items():
+        if older_name in cells:
+            cells.setdefault(column_name, cells[older_name])
+    return cells
+
+
+def _require_columns(cells: Mapping[str, str], path: Path) -> None:
+    """`UserError` where a table lacks a column that names a submission or its status."""
+    missing_columns = [column_name for column_name in _ISSUED if column_name not in cells]
+    if missing_columns:
+        column_title = missing_columns[0].replace("_", " ").capitalize()
+        hint_text = "take the file as Prolific exports it: More, Download demographic data"
+        raise UserError(
+            f"no column {column_title!r}", where=display_path(path), line=1, hint=hint_text
+        )
 
 
 def _checks(layout: Layout) -> str:

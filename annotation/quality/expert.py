@@ -123,27 +123,29 @@ def worker_batches(
             layout.rule, len(worker_judgments), batch_sizes[batch], is_one_hit=is_one_hit
         )
         opinions = _sample(layout, worker_judgments, plan.sample, expert_by_item, verdicts or {})
-        sampled_verdicts: dict[Judgment, bool | None] = {}
-        doubted_ids = set[str]()
-        for judgment, judgment_opinions in opinions.items():
-            sampled_verdicts[judgment] = None
-            if any(judgment_opinions):
-                sampled_verdicts[judgment] = True
-            elif len(judgment_opinions) >= _EXPERTS_TO_REFUSE:
-                sampled_verdicts[judgment] = False
-            elif judgment_opinions:
-                doubted_ids.add(judgment.id)
+        sampled_verdicts, doubted_ids = _weighed(opinions)
+        worker_part = tuple(worker_judgments)
         batches.append(
-            WorkerBatch(
-                batch,
-                worker_id,
-                tuple(worker_judgments),
-                sampled_verdicts,
-                frozenset(doubted_ids),
-                plan.errors,
-            )
+            WorkerBatch(batch, worker_id, worker_part, sampled_verdicts, doubted_ids, plan.errors)
         )
     return batches
+
+
+def _weighed(
+    opinions: Mapping[Judgment, Sequence[bool]],
+) -> tuple[dict[Judgment, bool | None], frozenset[str]]:
+    """The verdict on each judgment by what experts said, and the ids of those that are doubted."""
+    sampled_verdicts: dict[Judgment, bool | None] = {}
+    doubted_ids = set[str]()
+    for judgment, judgment_opinions in opinions.items():
+        sampled_verdicts[judgment] = None
+        if any(judgment_opinions):
+            sampled_verdicts[judgment] = True
+        elif len(judgment_opinions) >= _EXPERTS_TO_REFUSE:
+            sampled_verdicts[judgment] = False
+        elif judgment_opinions:
+            doubted_ids.add(judgment.id)
+    return sampled_verdicts, frozenset(doubted_ids)
 
 
 def _sample(

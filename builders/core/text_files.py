@@ -35,6 +35,9 @@ _SEPARATOR_LINE = re.compile(r"\ufeff?\"?sep=(.)\"?\r?\n?", re.I)
 # `, ` and `]`, which stand between the values of an array
 _BETWEEN_VALUES = re.compile(r"[ \t\r\n,\[\]]*")
 _DELIMITERS = ",;\t"
+_AROUND_LINES = " \t\r\n\v\f\x1c\x1d\x1e\x1f\ufeff"
+"""What may stand around a line of JSON: white space, the signs between records of other programs,
+and the byte order marks of files that were joined."""
 
 
 class Entry(NamedTuple):
@@ -114,15 +117,21 @@ def _first_bytes(path: Path) -> bytes:
 def _wide_text(path: Path) -> BrokenEntry | None:
     """What is wrong with a file of UTF-16 or UTF-32; None for every other file."""
     try:
-        wide_name = wide_encoding(_first_bytes(path))
+        head = _first_bytes(path)
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", where=display_path(path)) from error
+    _refuse_workbook(head, path)  # whose zeros would be taken for UTF-16
+    wide_name = wide_encoding(head)
     detail = f"this is {wide_name}: {conversion(wide_name or '')}"
     return BrokenEntry(1, "not UTF-8", detail) if wide_name else None
 
 
 def _refuse_workbook(head: bytes, path: Path) -> None:
-    """`UserError` for a workbook: one of Excel since 2007 or before, or of LibreOffice."""
+    """`UserError` for a workbook, of Excel since 2007 or before or of LibreOffice, and for gzip."""
+    if head.startswith(b"\x1f\x8b"):
+        raise UserError(
+            "this is packed with gzip", where=display_path(path), hint="unpack it: gunzip FILE"
+        )
     is_zip = head.startswith(b"PK\x03\x04")
     if head.startswith(b"\xd0\xcf\x11\xe0") or (
         is_zip and any(name in head for name in (b"[Content_Types].xml", b"opendocument", b"xl/"))
@@ -292,8 +301,8 @@ def _json_lines(file: io.TextIOWrapper, decode: Decode) -> Entries:
             while (line_rest := file.readline(_CHUNK)) and not line_rest.endswith("\n"):
                 pass
             yield BrokenEntry(line_number, "too long", f"more than {LONGEST_ROW:,} characters")
-        elif file_line.strip():
-            yield _decode_entry(line_number, file_line.strip(), decode)
+        elif entry_text := file_line.strip(_AROUND_LINES):
+            yield _decode_entry(line_number, entry_text, decode)
 
 
 def _json_values(file: io.TextIOWrapper, decode: Decode) -> Entries:

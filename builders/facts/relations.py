@@ -197,6 +197,10 @@ class NewsWording(Strict):
     changes: tuple[CueWord, ...] = Field(
         default=(), description="Words of a sentence that says that one began: appointed, named"
     )
+    possessions: tuple[CueWord, ...] = Field(
+        default=(),
+        description="Words for what somebody in such an office has: side, as in Lee's side",
+    )
     ask: NewsQuestionText = Field(
         default=None, description="who was the head coach of <the subject>"
     )

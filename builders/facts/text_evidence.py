@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from factdrift.builders import rows
@@ -273,7 +274,7 @@ _CHANGE_VERB = re.compile(
 
 `was appointed` matches, `disappointing` does not.
 """
-_OTHER_RELATION = re.compile(
+OTHER_RELATION = re.compile(
     r"\b(?:[Ff]ormer(?:ly)?|ex|previous(?:ly)?|predecessor|successor|once|late|then|next|future|"
     r"would-be|potential|possible|candidates?|designate|elect|would|challenger|rival|against|"
     r"[Dd]eputy|[Vv]ice|[Aa]ssistant|[Aa]cting|interim|caretaker|shadow|opposition|fake|fictional|"
@@ -380,7 +381,7 @@ class _NamePair(NamedTuple):
 
     def tells_otherwise(self) -> bool:
         """Whether a word near the names says that the relation is another one, or no more."""
-        return self.has_near(_OTHER_RELATION)
+        return self.has_near(OTHER_RELATION)
 
     def without_asides(self) -> "_NamePair":
         """The same names in a text where blanks stand for the asides, so that places stay."""
@@ -432,9 +433,13 @@ class _NamePair(NamedTuple):
         """The word right before or after two names that belong together."""
         near_start, near_end = self.surroundings
         (names_start, _), (_, names_end) = self.first, self.second
+        # A word of several, as `president of the Council of Ministers`, may end further on.
+        words_behind = takewhile(
+            lambda word: word.start() < near_end, pattern.finditer(self.text, names_end)
+        )
         for relation_word in (
             *pattern.finditer(self.text, near_start, names_start),
-            *pattern.finditer(self.text, names_end, near_end),
+            *words_behind,
         ):
             is_after = relation_word.start() >= names_end
             gap = (

@@ -23,6 +23,7 @@ from factdrift.builders.core.hashing import row_id
 from factdrift.builders.facts.intervals import DATES, Certainty, Interval, row_interval
 from factdrift.builders.facts.namesakes import may_mean_others
 from factdrift.builders.facts.relations import NewsWording
+from factdrift.builders.facts.role_words import Role, role_of
 from factdrift.builders.facts.text_evidence import (
     FactDates,
     FactEvidence,
@@ -53,6 +54,7 @@ from factdrift.builders.rows import (
 from factdrift.builders.text.dates import DateMention, dates_in, format_date, with_preposition
 from factdrift.builders.text.en.lexicon import ADJECTIVES, COUNTRIES, DEMONYMS
 from factdrift.builders.text.render import phrase
+from factdrift.builders.wmt.passages import SENTENCES
 
 _ARTICLES_AT_ONCE = 2048
 """Articles that are joined with the names at once: many, since each join reads all names, and few
@@ -108,16 +110,22 @@ class KnownTerms:
     """Timelines of the pairs that a batch of articles names, and the names of the items in them.
 
     `namesakes` are the items whose name others have.
+    `places` has, for each relation, the named items that somebody may have a role in.
     `terms` has the terms by the side whose items they hold, the relation, and the other side's id.
     """
 
     terms: dict[tuple[Side, str, str], list[HeldTerm]] = field(default_factory=dict)
+    places: dict[str, set[str]] = field(default_factory=dict)
     entities: dict[str, Answer] = field(default_factory=dict)
     namesakes: dict[tuple[Side, str], Namesake] = field(default_factory=dict)
 
 
 class GroundedFact(NamedTuple):
-    """A fact that a sentence states, with the spans of both names in that sentence."""
+    """A fact that a sentence states, with the spans of both names in it and the term that holds.
+
+    `other_sentence` names the other item, where the sentence itself gives a role to one name alone;
+    both spans are then those of that name.
+    """
 
     relation: str
     subject: str
@@ -126,6 +134,17 @@ class GroundedFact(NamedTuple):
     subject_span: Span
     object_span: Span
     evidence: FactEvidence
+    term: HeldTerm
+    other_sentence: Sentence | None = None
+
+
+class ArticleFacts(NamedTuple):
+    """The facts that the sentences of an article state, in their order, and the names in it."""
+
+    article: Article
+    facts: list[GroundedFact]
+    known_terms: KnownTerms
+    mentions: list[Mention]
 
 
 class StatedFacts:
@@ -133,6 +152,8 @@ class StatedFacts:
 
     `timelines`, `gaps`, `entities`: Parquet files of the steps of facts; `relations`: the relations
     that questions are asked about, by id; `namesakes`: a file of `rows.Namesake`, if any.
+    `holders`: the side of each relation that has a role in the other one, where a passage may state
+    a fact whose two names stand in different sentences of it; by default a sentence names both.
     """
 
     def __init__(
@@ -143,8 +164,9 @@ class StatedFacts:
         entities: Path,
         relations: Mapping[str, NewsWording],
         namesakes: Path | None = None,
+        holders: Mapping[str, Side] | None = None,
     ) -> None:
-        self._db, self._namesakes = db, namesakes
+        self._db, self._namesakes, self._holders = db, namesakes, holders
         self.relations = relations
         relation_list = ", ".join(map(duck.text, relations))
         day_columns = ", ".join(DATES)
@@ -161,36 +183,80 @@ class StatedFacts:
         )
         self.names = EntityNames(db, entities, item_query)
 
-    def find(
-        self, articles: Iterable[Article]
-    ) -> Iterator[tuple[Article, list[GroundedFact], KnownTerms]]:
-        """Yield each article with the facts that its sentences state, in their order."""
+    def find(self, articles: Iterable[Article]) -> Iterator[ArticleFacts]:
+        """Yield each article with the facts that its sentences state."""
         for batch in batches(articles, _ARTICLES_AT_ONCE):
             sentences = [news_sentences(article) for article in batch]
             mentions = self.names.find(sentences)
-            item_pairs: set[tuple[str, str]] = set()
-            for article_mentions in mentions:
-                for first_mention, second_mention in _mention_pairs(article_mentions):
-                    item_pairs.update(product(first_mention.ids, second_mention.ids))
-            known_terms, relation_ids = self.read_terms(item_pairs)
+            if self._holders is None:
+                known_terms, relation_ids = self.read_terms(_item_pairs(mentions))
+            else:
+                self._join_passages(sentences, mentions)
+                known_terms, relation_ids = self._read_joined()
+                self._read_places(known_terms)
             for article, article_sentences, article_mentions in zip(
                 batch, sentences, mentions, strict=True
             ):
-                facts = self._stated(
-                    article, article_sentences, article_mentions, relation_ids, known_terms
+                facts = list(
+                    self._stated(
+                        article, article_sentences, article_mentions, relation_ids, known_terms
+                    )
                 )
-                yield article, list(facts), known_terms
+                if self._holders is not None:
+                    facts += self._stated_apart(
+                        article, article_sentences, article_mentions, relation_ids, known_terms
+                    )
+                yield ArticleFacts(article, facts, known_terms, article_mentions)
 
     def read_terms(
         self, item_pairs: set[tuple[str, str]]
     ) -> tuple[KnownTerms, dict[tuple[str, str], list[str]]]:
         """Return the timelines around pairs of items, and the relations between those of each."""
-        known_terms, relation_ids = KnownTerms(), dict[tuple[str, str], list[str]]()
         self._register("pairs", sorted(item_pairs), "subject_id", "object_id")
         self._db.execute(
             "create or replace temp table joined as select distinct relation, subject, object "
             "from terms join pairs on subject_id = subject and object_id = object where sure"
         )
+        return self._read_joined()
+
+    def _join_passages(
+        self, sentences: Sequence[Sequence[Sentence]], mentions: Sequence[Sequence[Mention]]
+    ) -> None:
+        """Find the facts whose two items are named in one passage."""
+        columns: dict[str, list[Any]] = {"passage": [], "id": []}
+        for number, (article_sentences, article_mentions) in enumerate(
+            zip(sentences, mentions, strict=True)
+        ):
+            named_items: set[tuple[str, str]] = set()
+            for mention in article_mentions:
+                line = article_sentences[mention.sentence].line
+                passage = f"{number}/{line // SENTENCES}"
+                named_items.update((passage, item_id) for item_id in mention.ids)
+            for passage, item_id in sorted(named_items):
+                columns["passage"].append(passage)
+                columns["id"].append(item_id)
+        texts = {name: pa.array(values, pa.string()) for name, values in columns.items()}
+        self._db.register("named", pa.table(texts))
+        self._db.execute(
+            "create or replace temp table joined as select distinct relation, subject, object "
+            "from terms join named s on s.id = subject "
+            "join named o on o.id = object and o.passage = s.passage where sure"
+        )
+
+    def _read_places(self, known_terms: KnownTerms) -> None:
+        """Read which named items may be what somebody has a role in, by relation."""
+        assert self._holders is not None, "asked for where passages count"
+        for relation_id, holder_side in self._holders.items():
+            place_side = "subject" if holder_side == "object" else "object"
+            place_query = (
+                f"select distinct {place_side} from terms semi join named on id = {place_side} "  # noqa: S608
+                f"where relation = {duck.text(relation_id)}"
+            )
+            known_terms.places[relation_id] = {item_id for (item_id,) in self._fetch(place_query)}
+
+    def _read_joined(self) -> tuple[KnownTerms, dict[tuple[str, str], list[str]]]:
+        """Read the timelines of the joined facts, with the names of all items in them."""
+        known_terms, relation_ids = KnownTerms(), dict[tuple[str, str], list[str]]()
         for relation, subject, object_id in self._fetch("from joined order by all"):
             relation_ids.setdefault((subject, object_id), []).append(relation)
         for side in get_args(Side):
@@ -279,8 +345,108 @@ class StatedFacts:
                     )
                     if evidence.relation is not None:
                         yield GroundedFact(
-                            relation, subject, object_id, sentence, *name_spans, evidence
+                            relation, subject, object_id, sentence, *name_spans, evidence, term
                         )
+
+    def _stated_apart(
+        self,
+        article: Article,
+        sentences: Sequence[Sentence],
+        mentions: Sequence[Mention],
+        relation_ids: Mapping[tuple[str, str], Sequence[str]],
+        known_terms: KnownTerms,
+    ) -> Iterator[GroundedFact]:
+        """The facts that certainly hold and that a passage states in several sentences.
+
+        A sentence gives the holder a role, and the passage names one place only that the role may
+        be in; or the sentence itself names that place and no other.
+        """
+        assert self._holders is not None, "asked for where passages count"
+        by_passage: dict[int, list[Mention]] = {}
+        for mention in mentions:
+            line = sentences[mention.sentence].line
+            by_passage.setdefault(line // SENTENCES, []).append(mention)
+        for passage_mentions in by_passage.values():
+            for holder, place in permutations(passage_mentions, 2):
+                for relation, pair in self._roles(holder, place, relation_ids):
+                    terms = known_terms.terms["object", relation, pair[0]]
+                    term = _term_on(terms, pair[1], article.day)
+                    places = known_terms.places[relation]
+                    if term is None or not _is_only_place(place, holder, passage_mentions, places):
+                        continue
+                    role = self._role(relation, holder, sentences, passage_mentions, places)
+                    if role is not None:
+                        span, sentence = (holder.start, holder.end), sentences[holder.sentence]
+                        evidence = FactEvidence(role.word, role.is_change, None, None)
+                        yield GroundedFact(
+                            *(relation, *pair, sentence, span, span, evidence, term),
+                            sentences[place.sentence],
+                        )
+
+    def _roles(
+        self, holder: Mention, place: Mention, relation_ids: Mapping[tuple[str, str], Sequence[str]]
+    ) -> Iterator[tuple[str, tuple[str, str]]]:
+        """The relations in which one mention may have a role in the other, with both items."""
+        assert self._holders is not None, "asked for where passages count"
+        for holder_id, place_id in product(holder.ids, place.ids):
+            for pair, side in (
+                ((holder_id, place_id), "subject"),
+                ((place_id, holder_id), "object"),
+            ):
+                for relation in relation_ids.get(pair, ()):
+                    if self._holders[relation] == side:
+                        yield relation, pair
+
+    def _role(
+        self,
+        relation: str,
+        holder: Mention,
+        sentences: Sequence[Sentence],
+        passage_mentions: Sequence[Mention],
+        places: Collection[str],
+    ) -> Role | None:
+        """The role that the holder's sentence gives to the holder, or None."""
+        assert self._holders is not None, "asked for where passages count"
+        place_spans = [
+            (mention.start, mention.end)
+            for mention in passage_mentions
+            if mention.sentence == holder.sentence and not set(mention.ids).isdisjoint(places)
+        ]
+        return role_of(
+            sentences[holder.sentence].text,
+            (holder.start, holder.end),
+            self.relations[relation],
+            is_member=self._holders[relation] == "subject",
+            places=place_spans,
+        )
+
+
+def _is_only_place(
+    place: Mention,
+    holder: Mention,
+    passage_mentions: Sequence[Mention],
+    place_ids: Collection[str],
+) -> bool:
+    """Whether no other place of the relation is named in the passage.
+
+    Where the holder's own sentence names the place, other sentences do not count.
+    """
+    is_beside = place.sentence == holder.sentence
+    for mention in passage_mentions:
+        is_near = not is_beside or mention.sentence == holder.sentence
+        is_other = not set(mention.ids) & {*place.ids, *holder.ids}
+        if is_near and is_other and not set(mention.ids).isdisjoint(place_ids):
+            return False
+    return True
+
+
+def _item_pairs(mentions: Sequence[Sequence[Mention]]) -> set[tuple[str, str]]:
+    """Every two items that a sentence names, in both orders."""
+    item_pairs: set[tuple[str, str]] = set()
+    for article_mentions in mentions:
+        for first_mention, second_mention in _mention_pairs(article_mentions):
+            item_pairs.update(product(first_mention.ids, second_mention.ids))
+    return item_pairs
 
 
 def _mention_pairs(mentions: Sequence[Mention]) -> Iterator[tuple[Mention, Mention]]:

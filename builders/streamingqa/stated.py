@@ -71,7 +71,7 @@ class StatedQuestions(Step):
             if opened_facts is None:
                 return
             facts_of_dump, newest_day = opened_facts
-            for article, stated_facts, known_terms in facts_of_dump.find(articles):
+            for article, stated_facts, known_terms, _ in facts_of_dump.find(articles):
                 counts["articles that state a fact"] += bool(stated_facts)
                 counts["facts stated"] += len(stated_facts)
                 article_questions = grounded.StatedFactQuestions([], [])

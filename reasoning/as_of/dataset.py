@@ -1,14 +1,14 @@
-"""The `as-of` dataset: dated passages, and questions about a day that are asked then or later."""
+"""The `as-of` dataset: a dated corpus, and questions about a day that are asked then or later."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Dataset, FromParquet, Statistics, Table
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import learned_times, mining
@@ -16,32 +16,49 @@ from factdrift.builders.facts.relations import NewsWording, Relation, RelationWo
 from factdrift.builders.timeqa.alignment import Alignment
 from factdrift.builders.timeqa.steps import Alignments, Histories, Pages
 from factdrift.builders.wmt import steps as wmt
+from factdrift.reasoning.as_of.card import statistics_of
+from factdrift.reasoning.as_of.corpus import (
+    PASSAGES,
+    STATED,
+    NewsCorpus,
+    NewsStatements,
+    PageCorpus,
+    PageStatements,
+)
 from factdrift.reasoning.as_of.difficulty import (
     RESULTS,
     Difficulty,
     difficulty_statistics,
     easy_notes,
 )
+from factdrift.reasoning.as_of.histories import HistoryTables
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
-from factdrift.reasoning.as_of.steps import AsOfRows, EvolvingFacts, NewsStatements, PageStatements
+from factdrift.reasoning.as_of.statements import Statements
+from factdrift.reasoning.as_of.steps import QUESTIONS, Corpus, Questions
+from factdrift.reasoning.as_of.wordings import AskedRelation
 from factdrift.reasoning.inputs import last_day, relations_with_phrases
 
-_PASSAGES = "Dated texts, each of which states one fact: in order of their days they are a stream."
-_STATED = "Which passage states which fact, for scoring and for memories that do not read."
-_QUESTIONS = "Questions about a day, asked on that day or after newer facts came."
+_PASSAGES = "dated passages, whether they state a fact or not; by day they are a stream."
+_STATED = "which passage states which fact, for scoring and for memories that do not read."
+_QUESTIONS = "questions about a day, asked on that day or later, with judged passages."
+
+Relations = Mapping[str, Relation]
+"""The relations that are asked about, by id."""
 
 
 class AsOf(DatasetBuilder):
     """Parameters of the dataset.
 
-    `relations`: property ids, by default all whose phrases have an `event` and an `ask`.
+    `relations`: property ids, by default all whose phrases have an `event` and an `ask`, and whose
+    template says how texts state them.
     `first`: the first day asked about.
     `last`: the last day asked about, by default the end of the last quarter that had ended on the
     day of the dump.
     `histories`: the number of pairs of a subject and a relation.
-    `late`: the share of statements that come long after the fact that they state began.
     `questions`: the largest number of questions.
     `text`: false, where the text of news is to stay out of the release.
+    `statements`: whether sentences made from facts are added, as configs of their own.
+    `late`: the share of these sentences that come long after the fact that they state began.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering", "text-retrieval")
@@ -52,93 +69,205 @@ class AsOf(DatasetBuilder):
     first: date = date(2010, 1, 1)
     last: date | None = None
     histories: int = Field(default=5000, ge=1)
-    late: float = Field(default=0.2, ge=0, le=1)
     questions: int = Field(default=2000, ge=2)
     text: bool = True
+    statements: bool = False
+    late: float = Field(default=0.2, ge=0, le=1)
 
     def build(self, run: Run) -> Dataset:
-        """Draw histories, put them into words, find them in news and pages, ask about them."""
-        asked_relations = relations_with_phrases(run, self.relations, "event", "ask")
-        relations: dict[str, Relation] = {}
-        phrases: dict[str, RelationWording] = {}
-        for relation_id, (relation, relation_phrases) in asked_relations.items():
-            relations[relation_id], phrases[relation_id] = relation, relation_phrases
+        """Write the corpus, find what it states, ask about it; and the same of statements."""
+        has_texts = bool({"news", "pages"} & run.inputs.keys())
+        if not has_texts and not self.statements:
+            raise UserError(
+                "there is no text to ask about: neither news nor pages are given",
+                hint="give --news or --pages, or say `statements: yes` in the recipe",
+            )
+        relations = self._relations(run)
         facts_step = steps.facts_step(run, "dump", relations)
-        evolving_step = EvolvingFacts(
-            facts=facts_step,
-            timelines=steps.timelines_step(run, facts_step, relations),
+        timelines_step = steps.timelines_step(run, facts_step, relations)
+        makers: list[_Configs] = []
+        if has_texts:
+            makers.append(self._of_texts(run, facts_step, timelines_step, relations))
+        if self.statements:
+            makers.append(self._of_statements(run, facts_step, timelines_step, relations))
+        tables: list[Table] = []
+        statistics: list[Statistics] = []
+        for configs in makers:
+            tables += configs.tables(run)
+            statistics += configs.statistics(run)
+        return Dataset(
+            tables=tuple(tables),
+            dropped=tuple(
+                FromParquet(run.folder(configs.questions) / "dropped.parquet") for configs in makers
+            ),
+            statistics=(
+                *statistics,
+                *learned_times(run, timelines_step),
+                mining({"dump": run.folder(facts_step)}, run.workspace.say),
+            ),
+        )
+
+    def _relations(self, run: Run) -> dict[str, Relation]:
+        """The relations that can be asked about and that texts can state."""
+        with_phrases = relations_with_phrases(run, self.relations, "event", "ask")
+        wordings = _news_wordings(
+            run, {relation_id: relation for relation_id, (relation, _) in with_phrases.items()}
+        )
+        relations: dict[str, Relation] = {}
+        for relation_id, (relation, _) in with_phrases.items():
+            if relation_id in wordings:
+                relations[relation_id] = relation
+        return relations
+
+    def _of_texts(
+        self, run: Run, facts: steps.Facts, timelines: steps.Timelines, relations: Relations
+    ) -> "_Configs":
+        """The configs of news and pages."""
+        wordings = _news_wordings(run, relations)
+        parts: list[NewsCorpus | PageCorpus] = []
+        stated: list[NewsStatements | PageStatements] = []
+        if "news" in run.inputs:
+            articles = wmt.article_step(run)
+            parts.append(NewsCorpus(articles=articles))
+            stated.append(
+                NewsStatements(
+                    articles=articles,
+                    facts=facts,
+                    timelines=timelines,
+                    relations=wordings,
+                    holders=_holders(relations),
+                )
+            )
+        if "pages" in run.inputs:
+            aligned, day = _aligned(run, facts, timelines, relations), run.inputs["pages"].snapshot
+            parts.append(PageCorpus(pages=aligned.pages, day=day))
+            stated.append(PageStatements(aligned=aligned, relations=wordings, day=day))
+        tables = self._history_tables(run, facts, timelines, relations, tuple(stated))
+        return _Configs(
+            prefix="",
+            passages=Corpus(parts=tuple(parts), text=self.text),
+            questions=self._questions(run, tables, None, tuple(parts), relations),
+        )
+
+    def _of_statements(
+        self, run: Run, facts: steps.Facts, timelines: steps.Timelines, relations: Relations
+    ) -> "_Configs":
+        """The configs of sentences made from facts."""
+        tables = self._history_tables(run, facts, timelines, relations, ())
+        statements = Statements(tables=tables, late=self.late)
+        return _Configs(
+            prefix="statement-",
+            passages=statements,
+            questions=self._questions(run, tables, statements, (), relations),
+        )
+
+    def _history_tables(
+        self,
+        run: Run,
+        facts: steps.Facts,
+        timelines: steps.Timelines,
+        relations: Relations,
+        stated: tuple[NewsStatements | PageStatements, ...],
+    ) -> HistoryTables:
+        phrases: dict[str, RelationWording] = {}
+        for relation_id, relation in relations.items():
+            assert relation.phrases is not None, "others are left out"
+            phrases[relation_id] = relation.phrases
+        return HistoryTables(
+            facts=facts,
+            timelines=timelines,
             phrases=phrases,
+            stated=stated,
             first=self.first,
             last=last_day(run, self.first, self.last),
             histories=self.histories,
             seed=run.seed,
         )
-        rows_step = AsOfRows(
-            evolving=evolving_step,
-            news=_news_step(run, evolving_step, relations) if "news" in run.inputs else None,
-            pages=_pages_step(run, evolving_step, relations) if "pages" in run.inputs else None,
-            text=self.text,
-            late=self.late,
-            questions=self.questions,
+
+    def _questions(
+        self,
+        run: Run,
+        tables: HistoryTables,
+        statements: Statements | None,
+        parts: tuple[NewsCorpus | PageCorpus, ...],
+        relations: Relations,
+    ) -> Questions:
+        wordings = _news_wordings(run, relations)
+        asked: dict[str, AskedRelation] = {}
+        for relation_id, relation in relations.items():
+            asked[relation_id] = AskedRelation(
+                phrases=tables.phrases[relation_id],
+                questions=tuple(template.ask for template in relation.questions),
+                news=wordings[relation_id],
+            )
+        return Questions(
+            tables=tables, statements=statements, parts=parts, relations=asked, count=self.questions
         )
-        rows_folder = run.folder(rows_step)
-        passages_path = rows_folder / "passages.parquet"
-        stated_path = rows_folder / "stated.parquet"
-        questions_path = rows_folder / "questions.parquet"
-        results_path = run.folder(Difficulty(rows=rows_step, seed=run.seed)) / RESULTS
+
+
+@dataclass(frozen=True)
+class _Configs:
+    """The steps behind the three configs of one corpus, whose names begin with `prefix`."""
+
+    prefix: str
+    passages: Corpus | Statements
+    questions: Questions
+
+    def tables(self, run: Run) -> Iterator[Table]:
+        """The configs."""
+        questions_folder = run.folder(self.questions)
+        passages_path = run.folder(self.passages) / PASSAGES
+        kind = "Sentences made from facts" if self.prefix else "News and pages"
+        for name, row, about, split, path in (
+            ("questions", AsOfQuestion, _QUESTIONS, "test", questions_folder / QUESTIONS),
+            ("passages", DatedPassage, _PASSAGES, "corpus", passages_path),
+            ("stated", StatedFact, _STATED, "corpus", questions_folder / STATED),
+        ):
+            sources = {split: FromParquet(path)}
+            yield Table(f"{self.prefix}{name}", row, f"{kind}: {about}", sources)
+
+    def statistics(self, run: Run) -> Iterator[Statistics]:
+        """The figures on the card."""
+        questions_folder = run.folder(self.questions)
+        passages_path = run.folder(self.passages) / PASSAGES
+        yield from statistics_of(
+            self.prefix, passages_path, questions_folder / STATED, questions_folder / QUESTIONS
+        )
+        difficulty = Difficulty(passages=self.passages, questions=self.questions, seed=run.seed)
+        results_path = run.folder(difficulty) / RESULTS
         for easy_note in easy_notes(results_path):
-            run.workspace.say(f"  {easy_note}")
-        return Dataset(
-            tables=(
-                Table("questions", AsOfQuestion, _QUESTIONS, {"test": FromParquet(questions_path)}),
-                Table("passages", DatedPassage, _PASSAGES, {"corpus": FromParquet(passages_path)}),
-                Table("stated", StatedFact, _STATED, {"corpus": FromParquet(stated_path)}),
-            ),
-            dropped=tuple(
-                FromParquet(folder / "dropped.parquet")
-                for folder in (rows_folder, run.folder(evolving_step))
-            ),
-            statistics=(
-                _contents(stated_path, passages_path, questions_path),
-                *difficulty_statistics(results_path),
-                *learned_times(run, evolving_step.timelines),
-                mining({"dump": run.folder(facts_step)}, run.workspace.say),
-            ),
-        )
+            run.workspace.say(f"  {self.prefix}questions: {easy_note}")
+        yield from difficulty_statistics(results_path, self.prefix)
 
 
-def _news_step(
-    run: Run, evolving_step: EvolvingFacts, relations: Mapping[str, Relation]
-) -> NewsStatements:
-    return NewsStatements(
-        evolving=evolving_step,
-        articles=wmt.article_step(run),
-        relations=_news_wordings(run, relations),
-    )
+def _holders(relations: Relations) -> dict[str, Literal["object", "subject"]]:
+    """The side of each relation that has a role in the other: a person, else the object."""
+    sides: dict[str, Literal["object", "subject"]] = {}
+    for relation_id, relation in relations.items():
+        assert relation.phrases is not None, "others are left out"
+        is_subject = relation.phrases.subject_is == "person"
+        is_object = relation.phrases.object_is == "person"
+        sides[relation_id] = "subject" if is_subject and not is_object else "object"
+    return sides
 
 
-def _pages_step(
-    run: Run, evolving_step: EvolvingFacts, relations: Mapping[str, Relation]
-) -> PageStatements:
+def _aligned(
+    run: Run, facts: steps.Facts, timelines: steps.Timelines, relations: Relations
+) -> Alignments:
+    """Pages with the segments that they tell of, as TimeQA aligns them."""
     histories_step = Histories(
-        facts=evolving_step.facts,
-        timelines=evolving_step.timelines,
+        facts=facts,
+        timelines=timelines,
         relations=tuple(relations),
         # A history that never changes is of no use here.
         min_segments=2,
     )
-    aligned_step = Alignments(
+    return Alignments(
         histories=histories_step,
         pages=Pages(files=run.inputs["pages"], histories=histories_step),
         relations=steps.relation_labels(relations),
         settings=Alignment(),
         seed=run.seed,
-    )
-    return PageStatements(
-        evolving=evolving_step,
-        aligned=aligned_step,
-        relations=_news_wordings(run, relations),
-        day=run.inputs["pages"].snapshot,
     )
 
 
@@ -154,23 +283,3 @@ def _news_wordings(run: Run, relations: Mapping[str, Relation]) -> dict[str, New
         if wording:
             wordings[relation_id] = wording
     return wordings
-
-
-def _contents(stated_path: Path, passages_path: Path, questions_path: Path) -> Statistics:
-    query = """
-        select relation, histories, statements, news as "sentences of news",
-            pages as "of pages", coalesce(asked, 0) as questions,
-            coalesce(superseded, 0) as "asked after a newer fact came"
-        from (
-            select relation, count(distinct subject) as histories,
-                count(*) filter (source = 'statement') as statements,
-                count(*) filter (source = 'news') as news,
-                count(*) filter (source = 'page') as pages
-            from read_parquet(?) s join read_parquet(?) p on p.id = s.passage group by relation
-        ) left join (
-            select relation, count(*) as asked, count(*) filter (superseded = 'yes') as superseded
-            from read_parquet(?) group by relation
-        ) using (relation) order by relation
-    """
-    content_rows = duck.records(query, [stated_path, passages_path, questions_path])
-    return Statistics("contents", "Contents", content_rows, "What was drawn of each relation.")

@@ -18,6 +18,7 @@ from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.text.squad import verdict
+from factdrift.reasoning.as_of.corpus import PASSAGES, STATED
 from factdrift.reasoning.as_of.dated_index import (
     DatedIndex,
     DatedText,
@@ -26,7 +27,8 @@ from factdrift.reasoning.as_of.dated_index import (
 )
 from factdrift.reasoning.as_of.memories import MEMORIES, Memory
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
-from factdrift.reasoning.as_of.steps import WHOLE, AsOfRows
+from factdrift.reasoning.as_of.statements import Statements
+from factdrift.reasoning.as_of.steps import QUESTIONS, WHOLE, Corpus, Questions
 from factdrift.reasoning.as_of.text_names import name_words, names_of, nearest_name
 
 RESULTS = "difficulty.parquet"
@@ -60,25 +62,23 @@ class RuleResult:
 
 
 class Difficulty(Step):
-    """Measures the rules on a corpus and writes `RESULTS` (`RuleResult`).
-
-    `prefix` is what the files of the corpus begin with.
-    """
+    """Measures the rules on a corpus and its questions, and writes `RESULTS` (`RuleResult`)."""
 
     name: ClassVar[str] = "as-of-difficulty"
 
-    rows: AsOfRows
+    passages: Corpus | Statements
+    questions: Questions
     seed: int
-    prefix: str = ""
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Search the corpus, and let the memories hear it."""
-        folder = workspace.folder(self.rows)
-        whole = folder / f"{self.prefix}{WHOLE}"
+        passages_folder = workspace.folder(self.passages)
+        questions_folder = workspace.folder(self.questions)
+        whole = passages_folder / WHOLE
         tables = DifficultyTables(
-            passages=whole if whole.exists() else folder / f"{self.prefix}passages.parquet",
-            stated=folder / f"{self.prefix}stated.parquet",
-            questions=folder / f"{self.prefix}questions.parquet",
+            passages=whole if whole.exists() else passages_folder / PASSAGES,
+            stated=questions_folder / STATED,
+            questions=questions_folder / QUESTIONS,
         )
         with TemporaryDirectory(dir=workspace.work(self.name)) as index_folder:
             measure_difficulty(tables, Path(index_folder), out, self.seed)
@@ -247,12 +247,20 @@ def _facts_by_passage(
     return facts_by_passage
 
 
-def difficulty_statistics(results: Path) -> tuple[Statistics, ...]:
-    """Return the tables of the card: searches, answers, and answers by kind of question."""
-    return (
-        Statistics("searches", "Searches", duck.records(_SEARCHES, [results]), _SEARCHES_CAPTION),
-        Statistics("rules", "Rules and memories", duck.records(_ANSWERS, [results]), _CAPTION),
-        Statistics("kinds", "Kinds of questions", duck.records(_KINDS, [results]), _KINDS_CAPTION),
+def difficulty_statistics(results: Path, prefix: str = "") -> tuple[Statistics, ...]:
+    """Return the tables of the card: searches, answers, and answers by kind of question.
+
+    `prefix` is what the names of the corpus's configs begin with.
+    """
+    about = ": sentences made from facts" if prefix else ""
+    tables = (
+        ("searches", "Searches", _SEARCHES, _SEARCHES_CAPTION),
+        ("rules", "Rules and memories", _ANSWERS, _CAPTION),
+        ("right-by-kind", "Right answers by kind", _KINDS, _KINDS_CAPTION),
+    )
+    return tuple(
+        Statistics(f"{prefix}{key}", f"{title}{about}", duck.records(query, [results]), caption)
+        for key, title, query, caption in tables
     )
 
 

@@ -40,6 +40,9 @@ class StatedFact:
     object_label: Annotated[str, "its label"]
     since: Annotated[date, "the last possible day on which the term of the fact began"]
     day: Annotated[date, "day of the passage"]
+    relation_word: Annotated[
+        str, "the word of the text that states the relation; empty: none is needed"
+    ]
     is_current: Annotated[bool, "whether the text says that it holds on the passage's day"]
     is_change: Annotated[bool, "whether the text tells as its news that it began"]
     stated_from: Annotated[date | None, "the day from which on it held, as the text says"]
@@ -106,20 +109,22 @@ class AsOfQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class StatedPassage:
-    """A passage and the one fact that it states (an intermediate table)."""
-
-    passage: Annotated[DatedPassage, "the passage"]
-    fact: Annotated[StatedFact, "the fact"]
-
-
-@dataclass(frozen=True, slots=True)
-class AskedDay:
-    """A day on which what holds is known (an intermediate table)."""
+class CertainStretch:
+    """Days in a row on which it is certain what holds (an intermediate table)."""
 
     subject: Annotated[str, "item id of the subject"]
     relation: Annotated[str, "property id of the relation"]
-    as_of: Annotated[date, "the day"]
+    first: Annotated[date, "the first of the days"]
+    last: Annotated[date, "the last of the days"]
     objects: Annotated[tuple[str, ...], "item ids of all that holds then, sorted"]
     statements: Annotated[tuple[str, ...], "ids of the statements that say so, sorted"]
     since: Annotated[date, "the last possible day on which one of them began"]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemMention:
+    """An article or page that names an item (an intermediate table)."""
+
+    item: Annotated[str, "item id"]
+    document: Annotated[str, "id of the article, as its passages have it before the number"]
+    day: Annotated[date, "its day"]

@@ -19,7 +19,7 @@ from datetime import date
 from pathlib import Path
 
 HERE = Path(__file__).parent
-FEWEST_SENTENCES = 5
+FEWEST_SENTENCES = 5  # of an article; a brief of `samples/newswire` has fewer
 MOST_WORDS_WITHOUT_END = 20  # a dateline, byline, subheading or score; a longer line lost its mark
 HEADER = re.compile(r"^== (\S+) (\S.*\S)\n", re.M)
 # `It rained.`, `"Who knows?"` and `(It had rained.)`, but neither `PARIS —` nor `By our staff`.
@@ -73,7 +73,7 @@ def line_mistake(text: str) -> str | None:
     return None
 
 
-def read(path: Path) -> Iterator[SampleArticle]:
+def read(path: Path, fewest_sentences: int = FEWEST_SENTENCES) -> Iterator[SampleArticle]:
     """The articles of one text file, in its order; `TextError` at the first mistake."""
     first, *parts = HEADER.split(path.read_text(encoding="utf-8").rstrip("\n") + "\n")
     before = [date(int(path.stem), 1, 1)]
@@ -86,8 +86,8 @@ def read(path: Path) -> Iterator[SampleArticle]:
         lines = [text for paragraph in paragraphs for text in paragraph]
         if first or article.day < before[-1] or article.day.year != before[0].year:
             raise TextError(f"{where}: days of {path.stem} in order, each `== YYYY-MM-DD Headline`")
-        if sum(map(ends_sentence, lines)) < FEWEST_SENTENCES:
-            raise TextError(f"{where}: an article has at least {FEWEST_SENTENCES} sentences")
+        if sum(map(ends_sentence, lines)) < fewest_sentences:
+            raise TextError(f"{where}: an article has at least {fewest_sentences} sentences")
         for text in lines:
             if mistake := line_mistake(text):
                 raise TextError(f"{where}: {mistake}: {text}")

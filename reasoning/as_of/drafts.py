@@ -1,0 +1,355 @@
+"""What may be asked about histories: a draft has a kind, two days and the words of its question.
+
+Drafts are cheap, so that many more are made than are asked. Each kind draws its days by hash around
+what passages state, not on the day of an article alone.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from factdrift.builders import rows
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.hashing import seeded_hash, seeded_index
+from factdrift.reasoning.as_of.histories import History, Pair
+from factdrift.reasoning.as_of.judgments import FRESH, judge
+from factdrift.reasoning.as_of.rows import CertainStretch, QuestionKind, StatedFact
+from factdrift.reasoning.as_of.wordings import AskedRelation, Words
+from factdrift.reasoning.names import Verbalizer
+from factdrift.reasoning.states import INTERIM
+
+_FACTS_PER_HISTORY = 16
+"""Statements of a history around which days are drawn: a guess that gives every kind its chance."""
+_LATER_DAYS = 400
+"""Days within which the day of asking lies after a newer statement or after the day asked about: a
+bit over a year, a guess."""
+_AROUND = 200
+"""Days around a change: from a window's first day to the end of the earlier term, and from the
+beginning of the later one to a passage that names it. A guess: windows are a year long at most."""
+_PATHS = 3
+"""First hops to one history: more would ask the same in other words."""
+_DAY = timedelta(1)
+
+
+class Hop(NamedTuple):
+    """A history on the way to the answer, and its stretch on the day asked about."""
+
+    history: History
+    stretch: CertainStretch
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A question that may be asked; `hops` end with the history that has the answer."""
+
+    kind: QuestionKind
+    hops: tuple[Hop, ...]
+    as_of: date
+    asked_on: date
+    question: str
+
+    @property
+    def history(self) -> History:
+        """The history that has the answer."""
+        return self.hops[-1].history
+
+    @property
+    def stretch(self) -> CertainStretch:
+        """The stretch that has the answer."""
+        return self.hops[-1].stretch
+
+
+class Drafts:
+    """Makes the drafts of histories.
+
+    `relations`: the words of each relation; `first` and `last`: the days that may be asked about.
+    """
+
+    def __init__(
+        self,
+        histories: Mapping[Pair, History],
+        names: Verbalizer,
+        relations: Mapping[str, AskedRelation],
+        first: date,
+        last: date,
+        seed: int,
+    ) -> None:
+        self._histories, self._names, self._relations = histories, names, relations
+        self._first, self._last, self._seed = first, last, seed
+        self._by_object = self._histories_by_object()
+
+    def __iter__(self) -> Iterator[Draft]:
+        """All drafts, history by history."""
+        for history in self._histories.values():
+            for fact in self._drawn_facts(history):
+                yield from self._of_states(history, fact)
+                yield from self._of_change(history, fact)
+                yield from self._of_predecessor(history, fact)
+                yield from self._of_two_hops(history, fact)
+            yield from self._of_silence(history)
+
+    def _histories_by_object(self) -> dict[str, list[History]]:
+        by_object: dict[str, list[History]] = {}
+        for history in self._histories.values():
+            if self._relations[history.relation].phrases.noun:
+                for object_id in sorted({term.object for term in history.terms}):
+                    by_object.setdefault(object_id, []).append(history)
+        return by_object
+
+    def _drawn_facts(self, history: History) -> Sequence[StatedFact]:
+        """Some statements of a history: of each term one, before any has a second."""
+        in_drawn_order = sorted(
+            history.facts, key=lambda fact: seeded_hash(self._seed, "fact", fact.passage)
+        )
+        turns: dict[tuple[str, ...], int] = {}
+        numbered: list[tuple[int, int]] = []
+        for index, fact in enumerate(in_drawn_order):
+            turns[fact.statements] = turns.get(fact.statements, -1) + 1
+            numbered.append((turns[fact.statements], index))
+        return [in_drawn_order[index] for _, index in sorted(numbered)[:_FACTS_PER_HISTORY]]
+
+    def _index(self, count: int, *names: object) -> int:
+        return seeded_index(count, self._seed, *names)
+
+    def _later(self, day: date, *names: object) -> date:
+        """A day from this one on, within a year and a bit, and before the end of what is known."""
+        days_left = max(0, min(_LATER_DAYS, (self._last - day).days))
+        return day + self._index(days_left + 1, *names) * _DAY
+
+    def _words(self, history: History, fact: StatedFact | None, *names: object) -> Words:
+        """The words for a history, drawn by some names; without a fact with any passage's word."""
+        if fact is None and history.facts:
+            fact = history.facts[0]
+        return Words(
+            self._relations[history.relation],
+            self._names.name(history.subject),
+            seeded_hash(self._seed, "words", history.key, *names) >> 8,
+            fact.relation_word if fact else "",
+        )
+
+    def _may_ask(self, day: date) -> bool:
+        return self._first <= day <= self._last
+
+    # --- States -----------------------------------------------------------------------------------
+
+    def _of_states(self, history: History, fact: StatedFact) -> Iterator[Draft]:
+        """Ask what held on days around those that a passage states."""
+        for as_of in self._days_of(history, fact):
+            stretch = history.stretch_on(as_of)
+            if stretch is None or fact.object not in stretch.objects or not self._may_ask(as_of):
+                continue
+            if len(stretch.objects) > 1 and stretch.first == stretch.last:
+                continue  # the day of a handover, on which both hold
+            for asked_on in self._asking_days(history, stretch, fact, as_of):
+                yield self._state(history, stretch, fact, as_of, asked_on)
+
+    def _days_of(self, history: History, fact: StatedFact) -> Iterator[date]:
+        """Days around a statement: within a month after it, long after it, and before it."""
+        stretch = history.stretch_on(fact.day)
+        if fact.is_current and stretch is not None:
+            days_left = (stretch.last - fact.day).days
+            yield (
+                fact.day + self._index(min(days_left, FRESH.days) + 1, "near", fact.passage) * _DAY
+            )
+            if days_left > FRESH.days:
+                later_days = min(days_left - FRESH.days, _LATER_DAYS)
+                drawn_days = self._index(later_days, "far", fact.passage)
+                yield fact.day + FRESH + (1 + drawn_days) * _DAY
+        last_day = fact.stated_until or (fact.day if fact.is_current else fact.stated_from)
+        if fact.stated_from and last_day:
+            drawn_days = self._index((last_day - fact.stated_from).days + 1, "old", fact.passage)
+            yield fact.stated_from + drawn_days * _DAY
+
+    def _asking_days(
+        self, history: History, stretch: CertainStretch, fact: StatedFact, as_of: date
+    ) -> Iterator[date]:
+        """Days of asking: early, or later without newer facts, and after a newer one."""
+        earliest = max(as_of, fact.day)
+        if earliest > self._last:
+            return
+        is_early = self._index(2, "early", fact.passage, as_of)
+        yield earliest if is_early else self._later(earliest, "asked", fact.passage, as_of)
+        newer_days: list[date] = []
+        for other in history.facts:
+            is_newer = other.object not in stretch.objects and other.since > as_of
+            if is_newer and earliest <= other.day <= self._last:
+                newer_days.append(other.day)
+        if newer_days:
+            newer_day = newer_days[self._index(len(newer_days), "newer", fact.passage, as_of)]
+            yield self._later(newer_day, "after", fact.passage, as_of)
+
+    def _state(
+        self,
+        history: History,
+        stretch: CertainStretch,
+        fact: StatedFact | None,
+        as_of: date,
+        asked_on: date,
+        kind: QuestionKind | None = None,
+    ) -> Draft:
+        """Ask what held on a day, in its month, or what holds now."""
+        words = self._words(history, fact, as_of, asked_on)
+        month = Period.of(as_of, "month")
+        is_whole_month = stretch.first <= month.first and month.last <= stretch.last
+        question_text = words.now(as_of) if asked_on == as_of else None
+        if question_text is None and is_whole_month and month.last <= asked_on and words.choice % 3:
+            as_of = month.last
+            question_text = words.in_month(as_of)
+        if kind is None:
+            is_superseded = history.is_superseded(stretch, as_of, asked_on)
+            kind = "older" if is_superseded else "newest"
+        hops = (Hop(history, stretch),)
+        return Draft(kind, hops, as_of, asked_on, question_text or words.on_day(as_of))
+
+    # --- Changes ----------------------------------------------------------------------------------
+
+    def _of_change(self, history: History, fact: StatedFact) -> Iterator[Draft]:
+        """Ask who came into a state that a passage says began, or that holds soon afterwards."""
+        term = _term_of(history, fact)
+        if term is None or term.start_first is None or term.start_last is None:
+            return
+        tells_beginning = fact.is_change or fact.stated_from is not None
+        near_days = self._index(FRESH.days + 1, "changed", fact.passage) * _DAY
+        as_of = term.start_last if tells_beginning else fact.day + near_days
+        stretch = history.stretch_on(as_of)
+        if stretch is None or stretch.objects != (fact.object,) or not self._may_ask(as_of):
+            return
+        earliest = max(as_of, fact.day)
+        if earliest > self._last:
+            return
+        asked_on = self._later(earliest, "change", fact.passage)
+        words = self._words(history, fact, "change", fact.passage)
+        if not tells_beginning and as_of - term.start_last > _AROUND * _DAY:
+            return  # a passage long afterwards does not tell who came when
+        asked = list(self._ways_to_ask_change(history, stretch, term, as_of, asked_on, words))
+        if asked:
+            question_text = asked[self._index(len(asked), "way", fact.passage)]
+            yield Draft("change", (Hop(history, stretch),), as_of, asked_on, question_text)
+
+    def _ways_to_ask_change(
+        self,
+        history: History,
+        stretch: CertainStretch,
+        term: rows.Segment,
+        as_of: date,
+        asked_on: date,
+        words: Words,
+    ) -> Iterator[str]:
+        """The questions for a beginning: by its month, by who was before, by two days around it."""
+        assert term.start_first is not None, "others are not asked about"
+        month = Period.of(as_of, "month")
+        in_month = words.became_in_month(as_of)
+        is_whole = month.last <= min(asked_on, stretch.last)
+        tells_beginning = as_of == term.start_last
+        if (
+            in_month
+            and is_whole
+            and tells_beginning
+            and history.began_alone(term.object, month.first, month.last)
+        ):
+            yield in_month
+        earlier = history.stretch_before(term.start_first, INTERIM)
+        if earlier is None or len(earlier.objects) != 1 or term.object in earlier.objects:
+            return
+        (earlier_object,) = earlier.objects
+        after = words.became_after(self._names.entities[earlier_object].label)
+        if after and tells_beginning and history.term_count(earlier_object) == 1:
+            yield after
+        drawn_days = self._index(_AROUND, "between", history.key, as_of)
+        first_day = max(earlier.first, earlier.last - drawn_days * _DAY)
+        between = words.became_between(first_day, as_of)
+        if between and history.began_alone(term.object, first_day + _DAY, as_of):
+            yield between
+
+    def _of_predecessor(self, history: History, fact: StatedFact) -> Iterator[Draft]:
+        """Ask who held before the successor of an object that a passage states."""
+        stretch = history.stretch_on(fact.day if fact.is_current else fact.since)
+        successor = history.successor(stretch) if stretch else None
+        if stretch is None or successor is None or fact.object not in stretch.objects:
+            return
+        (successor_object,) = successor.objects
+        as_of = history.last_day_of(stretch)
+        if history.term_count(successor_object) != 1 or not self._may_ask(as_of):
+            return
+        words = self._words(history, fact, "before", successor_object)
+        question_text = words.before(self._names.entities[successor_object].label)
+        earliest = max(successor.first, fact.day)
+        if question_text and earliest <= self._last:
+            asked_on = self._later(earliest, "before", fact.passage)
+            hops = (Hop(history, stretch),)
+            yield Draft("before", hops, as_of, asked_on, question_text)
+
+    # --- Two hops ---------------------------------------------------------------------------------
+
+    def _of_two_hops(self, history: History, fact: StatedFact) -> Iterator[Draft]:
+        """Ask for the object through a history that leads to the subject."""
+        paths = sorted(
+            self._by_object.get(history.subject, ()),
+            key=lambda path: seeded_hash(self._seed, "path", path.key, fact.passage),
+        )
+        path_count = 0
+        for path in paths:
+            for as_of in self._days_of(history, fact):
+                draft = self._path_draft(path, history, fact, as_of)
+                if draft is not None:
+                    yield draft
+                    path_count += 1
+                    break
+            if path_count >= _PATHS:
+                return
+
+    def _path_draft(
+        self, path: History, history: History, fact: StatedFact, as_of: date
+    ) -> Draft | None:
+        """The question through a path on a day, if passages state both hops by then or later."""
+        stretch, path_stretch = history.stretch_on(as_of), path.stretch_on(as_of)
+        if stretch is None or path_stretch is None or not self._may_ask(as_of):
+            return None
+        is_sure = path_stretch.objects == (history.subject,) and fact.object in stretch.objects
+        proofs = [
+            path_fact.day
+            for path_fact in path.facts
+            if judge(path_fact, path_stretch.objects, path_stretch.statements, as_of)
+            in ("proves", "supports")
+        ]
+        if not is_sure or not proofs:
+            return None
+        earliest = max(as_of, fact.day, min(proofs))
+        if earliest > self._last:
+            return None
+        asked_on = self._later(earliest, "hops", fact.passage, path.key)
+        noun = self._relations[path.relation].phrases.noun
+        assert noun is not None, "histories without it are no paths"
+        words = self._words(history, fact, path.key, as_of)
+        path_name = self._names.fill_wording("noun", path.relation, self._names.name(path.subject))
+        question_text = words._replace(subject_name=path_name).on_day(as_of)
+        hops = (Hop(path, path_stretch), Hop(history, stretch))
+        return Draft("two-hops", hops, as_of, asked_on, question_text)
+
+    # --- Silence ----------------------------------------------------------------------------------
+
+    def _of_silence(self, history: History) -> Iterator[Draft]:
+        """Ask about days of terms that no passage has stated by the day of asking."""
+        for stretch in history.stretches:
+            first_day = max(stretch.first, self._first)
+            last_day = min(stretch.last, self._last, first_day + _LATER_DAYS * _DAY)
+            if len(stretch.objects) > 1 and stretch.first == stretch.last:
+                continue
+            if first_day > last_day:
+                continue
+            days = (last_day - first_day).days + 1
+            as_of = first_day + self._index(days, "silent", history.key, stretch.first) * _DAY
+            later = self._later(as_of, "silence", history.key, stretch.first)
+            for asked_on in (as_of, later):
+                known_facts = history.facts_until(asked_on)
+                if not any(fact.object in stretch.objects for fact in known_facts):
+                    yield self._state(history, stretch, None, as_of, asked_on, "abstain")
+
+
+def _term_of(history: History, fact: StatedFact) -> rows.Segment | None:
+    """The term that a statement is about."""
+    for term in history.terms:
+        if term.object == fact.object and set(fact.statements) & set(term.statements):
+            return term
+    return None
