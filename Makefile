@@ -117,6 +117,7 @@ golden: $(VENV)/.dev ## rewrite tests/golden, to be read in review
 sample: $(VENV)/.run ## make the samples anew from YAML and text
 	@$(BIN)/python samples/wikidata/make.py
 	@$(BIN)/python samples/news/make.py
+	@$(BIN)/python samples/newswire/make.py
 	@$(BIN)/python samples/wikipedia/make.py
 
 wheel: $(VENV)/.dev ## write the wheel, the sdist and an SBOM into dist/

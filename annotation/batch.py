@@ -102,13 +102,18 @@ class HitBatch(BatchIdentity):
 
 
 class Costs(Strict):
-    """The costs of a batch at the layout's pay, without the platform's fees."""
+    """The costs of a batch at the layout's pay, without the platform's fees.
+
+    `with_fees` is the total with what the platform charges on top, by whom it charges; empty where
+    no fee of it is known here.
+    """
 
     currency: str
     per_hit: Decimal
     minutes_per_hit: Decimal
     hourly: Decimal
     total: Decimal
+    with_fees: Mapping[str, Decimal] = {}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -140,10 +140,11 @@ def layouts(
         Path | None, typer.Argument(help="A folder of layouts, or one; by default ours.")
     ] = None,
 ) -> None:
-    """Check the HIT layouts and list them with their pay."""
+    """Check the HIT layouts and list them with their pay, and with the plans that accept work."""
     from factdrift.annotation.page import check_layouts
+    from factdrift.annotation.quality.plans import layout_plans
 
-    for layout_line in check_layouts(layout):
+    for layout_line in [*check_layouts(layout), *layout_plans(layout)]:
         echo(layout_line)
 
 

@@ -377,6 +377,10 @@ def _release_lines(order: PeopleOrder, person: Person) -> list[str]:
         "it where it was published"
         for folder in holding
     ]
+    if holding:
+        lines.append(
+            "  steps of these lie in the build folder: factdrift clean, after building anew"
+        )
     for folder, manifest in manifests:
         gold_sums = set(_sums(entry for entry in manifest["inputs"] if entry["file"] == GOLD))
         if folder not in holding and gold_sums - known_sums:

@@ -45,6 +45,7 @@ from factdrift.annotation.quality.expert import (
     waiting_judgments,
     worker_batches,
 )
+from factdrift.annotation.quality.plans import plan_lines
 from factdrift.annotation.results import JudgmentTable
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -175,6 +176,13 @@ def batch_summary(batch_folder: Path, manifest: BatchManifest) -> list[str]:
         f"  {workers_text} each at {pay.per_hit} {pay.currency} a HIT "
         f"({pay.hourly} {pay.currency} an hour): {pay.total} {pay.currency} in all, without fees",
     ]
+    if pay.with_fees:
+        fee_texts = [f"{amount} ({payer})" for payer, amount in pay.with_fees.items()]
+        summary_lines.append(f"  with {manifest.platform}'s fee {' or '.join(fee_texts)}")
+    if not manifest.experts:
+        layout = load_layout(batch_folder / LAYOUT_COPY)
+        judgment_count = batch_counts["items"] * manifest.assignments
+        summary_lines += [f"  {line}" for line in plan_lines(layout, judgment_count)]
     if left_out:
         summary_lines.append(f"  left out: {', '.join(left_out)}")
     platform_folder = batch_folder / manifest.platform
@@ -359,6 +367,10 @@ def write_batch(
                 minutes_per_hit=layout.pay.minutes_per_hit,
                 hourly=layout.pay.hourly,
                 total=_money(layout.pay.per_hit * assignment_count),
+                with_fees={
+                    payer: round(layout.pay.per_hit * assignment_count * (1 + fee_share), 2)
+                    for payer, fee_share in platform.service_fees.items()
+                },
             ),
             hits=tuple(hit.id for hit in batch.hits),
             rows=sent_rows,

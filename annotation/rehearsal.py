@@ -22,6 +22,7 @@ import yaml
 from factdrift.annotation.batch import Item, read_batch
 from factdrift.annotation.checks import answer_problems, split_words
 from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.people import consent_sha256, today
 from factdrift.annotation.submission import SUBMISSION_FORMAT, Json
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing, resource
@@ -67,11 +68,19 @@ def rehearse(hit_batch: Path, results: Path) -> int:
             "seconds": sum(seconds.values()),
             "answers": item_answers,
             "item_seconds": seconds,
+            **_consent(layout),
         }
         lines.append(json.dumps(submission) + "\n")
     with replacing(results) as unfinished_file:
         unfinished_file.write_text("".join(lines), encoding="utf-8")
     return len(lines)
+
+
+def _consent(layout: Layout) -> dict[str, Json]:
+    """What a page says of the worker's consent, where the layout asks for it."""
+    if layout.consent is None:
+        return {}
+    return {"consent": {"text": consent_sha256(layout.consent), "day": today()}}
 
 
 def answers_to(name: str, layout: Layout, item: Item) -> Mapping[str, Json]:

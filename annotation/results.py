@@ -490,6 +490,7 @@ class _ImportRun:
     register: Register
     taken_out: int = 0
     consents_to_other_texts: int = 0
+    without_consent: int = 0
     events: list[PersonEvent] = field(default_factory=list)
 
     def read(self, sources: Sequence[tuple[Path, Platform]], say: Callable[[str], None]) -> None:
@@ -568,15 +569,17 @@ class _ImportRun:
 
     def _note_events(self, submission: Submission, judgment: Judgment, platform: Platform) -> None:
         """Note the consent that a submission says, and what the platform says of it."""
-        if submission.consent is not None:
-            consent = submission.consent
+        hit_batch = self.batches.get(submission.batch)
+        layout_consent = hit_batch.layout_as_sent.consent if hit_batch else None
+        consent = submission.consent
+        if consent is None and layout_consent is not None and not platform.piecewise:
+            self.without_consent += 1
+        if consent is not None:
             self.events.append(
                 PersonEvent(
                     judgment.worker, "consented", platform.name, text=consent.text, day=consent.day
                 )
             )
-            found = self.batches.get(submission.batch)
-            layout_consent = found.layout_as_sent.consent if found else None
             if layout_consent is None or consent_sha256(layout_consent) != consent.text:
                 self.consents_to_other_texts += 1
         known_status = self.register.status(judgment.worker, judgment.assignment)
@@ -655,6 +658,11 @@ class _ImportRun:
                     f"{name}: {len(aside):,} judgments of {excluded_people:,} excluded "
                     f"{'person' if excluded_people == 1 else 'people'} are set aside"
                 )
+        if self.without_consent:
+            self.done.remarks.append(
+                f"{self.without_consent:,} submissions do not say the consent that their layout "
+                "asks for"
+            )
         if self.consents_to_other_texts:
             self.done.remarks.append(
                 f"{self.consents_to_other_texts:,} submissions name a consent text that is not "

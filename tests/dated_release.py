@@ -11,7 +11,7 @@ from pathlib import Path
 
 from factdrift.builders.core.dataset import Dataset, Table
 from factdrift.builders.release.publish import write_release
-from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
+from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, PassageFact
 from tests.release_sample import Sample, from_rows, meta
 
 LEADERS = ("Ann Arden", "Bob Bell", "Cid Cole")
@@ -50,8 +50,8 @@ def passages() -> list[DatedPassage]:
     return sorted(rows, key=lambda row: (row.day, row.id))
 
 
-def stated(passage: str, leader: int, day: date, *, is_change: bool = False) -> StatedFact:
-    return StatedFact(
+def stated(passage: str, leader: int, day: date, *, is_change: bool = False) -> PassageFact:
+    return PassageFact(
         passage=passage,
         subject="Q1",
         relation="P488",
@@ -59,6 +59,7 @@ def stated(passage: str, leader: int, day: date, *, is_change: bool = False) -> 
         object_label=LEADERS[leader],
         since=SINCE[leader],
         day=day,
+        relation_word="leads",
         is_current=True,
         is_change=is_change,
         stated_from=None,
@@ -70,7 +71,7 @@ def stated(passage: str, leader: int, day: date, *, is_change: bool = False) -> 
     )
 
 
-def facts() -> list[StatedFact]:
+def facts() -> list[PassageFact]:
     return [
         stated("a1-0_1", 0, date(2019, 2, 1)),
         stated("a2-0_0", 1, date(2020, 3, 2), is_change=True),
@@ -143,10 +144,10 @@ def questions() -> list[AsOfQuestion]:
     ]
 
 
-def corrected_rows() -> tuple[list[DatedPassage], list[StatedFact]]:
+def corrected_rows() -> tuple[list[DatedPassage], list[PassageFact]]:
     """Two statements with a wrong day, each with the one that takes it back."""
     rows: list[DatedPassage] = []
-    corrected_facts: list[StatedFact] = []
+    corrected_facts: list[PassageFact] = []
     for name, leader in (("wa", 1), ("wb", 2)):
         wrong_day = SINCE[leader] - timedelta(40)
         for passage, day in ((name, wrong_day), (f"{name}-back", SINCE[leader])):
@@ -179,7 +180,7 @@ def dated_release(out: Path, prefix: str = "") -> Path:
             "P.",
             {"corpus": from_rows(DatedPassage, passage_rows)},
         ),
-        Table(f"{prefix}stated", StatedFact, "S.", {"corpus": from_rows(StatedFact, fact_rows)}),
+        Table(f"{prefix}stated", PassageFact, "S.", {"corpus": from_rows(PassageFact, fact_rows)}),
     )
     about = replace(meta(Sample({})), dataset="as-of", tasks=("question-answering",))
     return write_release(Dataset(tables=tables), about, out).folder

@@ -78,8 +78,8 @@ def package_sizes() -> dict[str, tuple[int, int]]:
     for path in product_modules():
         parts = path.relative_to(ROOT).with_suffix("").parts
         here = package_of(".".join(part for part in parts if part != "__init__"))
-        number, lines = sizes.get(here, (0, 0))
-        sizes[here] = number + 1, lines + len(path.read_text("utf-8").splitlines())
+        module_count, lines = sizes.get(here, (0, 0))
+        sizes[here] = module_count + 1, lines + len(path.read_text("utf-8").splitlines())
     return sizes
 
 
@@ -97,7 +97,7 @@ def main() -> None:
     graph, measured = package_imports(), package_sizes()
     print(f"{'package':<24}{'modules':>8}{'lines':>8}  imports (modules that do)")
     for package in top_down(graph):
-        number, lines = measured.get(package, (0, 0))
+        module_count, lines = measured.get(package, (0, 0))
         below = sorted(
             graph[package].items(),
             key=lambda name_and_count: (-name_and_count[1], name_and_count[0]),
@@ -105,9 +105,9 @@ def main() -> None:
         text = ", ".join(
             f"{name.removeprefix('builders.')} {import_count}" for name, import_count in below
         )
-        print(f"{package:<24}{number:>8}{lines:>8}  {text}")
-    number, lines = (sum(column) for column in zip(*measured.values(), strict=True))
-    print(f"{'all':<24}{number:>8}{lines:>8}")
+        print(f"{package:<24}{module_count:>8}{lines:>8}  {text}")
+    module_count, lines = (sum(column) for column in zip(*measured.values(), strict=True))
+    print(f"{'all':<24}{module_count:>8}{lines:>8}")
     twice = repeated_classes()
     print(f"class names that stand twice: {', '.join(twice) or 'none'}")
 

@@ -52,7 +52,7 @@ def model_reply(request_body: Any, answer_of: Callable[[str], str], lead: str = 
         return 200, chat_reply(chat_text, **response_head, object="chat.completion")
     prompts = request_body["prompt"]
     choices = [
-        {"index": number, "text": f"{lead}{answer_of(prompt)}", "finish_reason": "stop"}
-        for number, prompt in enumerate(prompts if isinstance(prompts, list) else [prompts])
+        {"index": choice_index, "text": f"{lead}{answer_of(prompt)}", "finish_reason": "stop"}
+        for choice_index, prompt in enumerate(prompts if isinstance(prompts, list) else [prompts])
     ]
     return 200, response_head | {"choices": choices}

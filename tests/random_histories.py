@@ -178,15 +178,15 @@ def as_point(rng: random.Random, fact: Fact) -> Fact:
 def object_pool(rng: random.Random) -> dict[str, Entity]:
     """The objects of all histories: most live on, some end in the window, a few have no label."""
     entity_pool: dict[str, Entity] = {}
-    for number in range(40):
-        name = f"Q{FIRST_OBJECT + number}"
-        died = dated(rng, late_day(rng)) if number >= 29 else None
+    for object_number in range(40):
+        name = f"Q{FIRST_OBJECT + object_number}"
+        died = dated(rng, late_day(rng)) if object_number >= 29 else None
         born = (
             dated(rng, min(any_day(rng) for _ in range(3)))
-            if number % 6 == 5 and number < 29
+            if object_number % 6 == 5 and object_number < 29
             else None
         )
-        entity_pool[name] = Entity(name, number not in (27, 30), born, died)
+        entity_pool[name] = Entity(name, object_number not in (27, 30), born, died)
     return entity_pool
 
 

@@ -262,9 +262,15 @@ def label_studio_export(
     view = ElementTree.parse(hit_batch.folder / "label_studio" / "config.xml")
     tied = {str(node.get("name")): node.get("toName") for node in view.iter()}
     item_fields = {item.id: item.fields for item in hit_batch.items}
-    for number, task in enumerate(tasks, 1):
+    for task_number, task in enumerate(tasks, 1):
         item = task["data"]["factdrift"]["item"]
-        task |= {"id": number, "drafts": [], "predictions": [], "project": 1, "annotations": []}
+        task |= {
+            "id": task_number,
+            "drafts": [],
+            "predictions": [],
+            "project": 1,
+            "annotations": [],
+        }
         for submission_number, submission in enumerate(works):
             if item in submission["answers"]:
                 item_answers = submission["answers"][item]
@@ -276,7 +282,7 @@ def label_studio_export(
                 for region in control_results:
                     region["to_name"] = tied[region["from_name"]]
                 annotation = {
-                    "id": 1000 * number + submission_number,
+                    "id": 1000 * task_number + submission_number,
                     "completed_by": sum(submission["worker"].encode()),
                 }
                 annotation |= {"was_cancelled": False, "ground_truth": False}

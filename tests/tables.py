@@ -62,6 +62,11 @@ def column_of(rows: Iterable[Mapping[str, Any]], name: str) -> list[Any]:
     return [row[name] for row in rows]
 
 
+def columns_of(rows: Iterable[Mapping[str, Any]], *names: str) -> list[tuple[Any, ...]]:
+    """Some columns of the rows of a table: a tuple for each row."""
+    return [tuple([row[name] for name in names]) for row in rows]
+
+
 def table_cases(name: str) -> list[Any]:
     """Rows for `parametrize`; the first cell of a row is its name, and a value, too."""
     return [pytest.param(*row, id=row[0]) for row in read_table(name)]

@@ -174,12 +174,11 @@ def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) ->
     for lows in ({0.95}, {0.90}):
         threshold_report = judges.next()
         assert threshold_report.batch
-        table_rows = {
-            item.row
-            for hit in read_batch(threshold_report.batch[0]).hits
-            for item in hit.items
-            if item.row
-        }
+        table_rows = set()
+        for hit in read_batch(threshold_report.batch[0]).hits:
+            for item in hit.items:
+                if item.row:
+                    table_rows.add(item.row)
         assert table_rows & seen_rows == set()
         assert table_rows <= {
             band_row for attribute in threshold_report.attributes for band_row in attribute.lacking
@@ -216,11 +215,11 @@ def test_rows_that_show_the_same_are_judged_once(tmp_path: Path) -> None:
 
 def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
     """Rows from 0.5 up were dropped: the bands above come from `dropped.parquet`."""
-    number = 400
+    row_count = 400
     kept_rows, lost = [], []
     judges = _Judges(tmp_path, "streamingqa", table_rows=10, releases=tmp_path / "releases")
-    for row_number in range(number):
-        attribute_name, score = f"{row_number:016x}", row_number / number
+    for row_number in range(row_count):
+        attribute_name, score = f"{row_number:016x}", row_number / row_count
         judges.scores[attribute_name] = dict.fromkeys(ATTRIBUTES) | {"insult": score}
         question = f"Who said: {row_number}?"
         if score < 0.5:

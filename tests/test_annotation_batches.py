@@ -49,12 +49,11 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
     assert sorted(
         batch_item.row for hit in hit_batch.hits for batch_item in hit.items if batch_item.row
     ) == list(manifest.rows)
-    known_answers = [
-        batch_item.answers
-        for hit in hit_batch.hits
-        for batch_item in hit.items
-        if not batch_item.row
-    ]
+    known_answers = []
+    for hit in hit_batch.hits:
+        for batch_item in hit.items:
+            if not batch_item.row:
+                known_answers.append(batch_item.answers)
     assert known_answers == [{"verdict": "yes"}] * 2
     printed_text = batch_summary(batch_folder, manifest)
     assert "6 items of rows.jsonl in 2 HITs for static" in printed_text[0]
@@ -83,9 +82,9 @@ def test_the_same_order_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_rows_are_never_sent_twice_unless_asked(tmp_path: Path) -> None:
     sent_rows: list[str] = []
-    for number, items in ((1, 6), (2, 6), (3, 6), (4, 2)):
-        batch_folder, manifest = make_batch(order(tmp_path, seed=number // 4))
-        assert batch_folder.name == f"{number:04}"
+    for batch_number, items in ((1, 6), (2, 6), (3, 6), (4, 2)):
+        batch_folder, manifest = make_batch(order(tmp_path, seed=batch_number // 4))
+        assert batch_folder.name == f"{batch_number:04}"
         manifest_counts = manifest.counts
         assert (manifest_counts["sent_before"], manifest_counts["items"]) == (len(sent_rows), items)
         sent_rows += manifest.rows

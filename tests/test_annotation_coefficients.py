@@ -93,11 +93,10 @@ def test_ten_thousand_items_with_as_many_texts() -> None:
 
 @pytest.mark.parametrize("drawn", TABLES["tables"])
 def test_random_tables_come_out_as_by_the_usual_libraries(drawn: dict[str, Any]) -> None:
-    full = [
-        Rating(f"{item:03}", str(worker_id), answer_value)
-        for worker_id, row in enumerate(drawn["full"])
-        for item, answer_value in enumerate(row)
-    ]
+    full = []
+    for worker_id, row in enumerate(drawn["full"]):
+        for item, answer_value in enumerate(row):
+            full.append(Rating(f"{item:03}", str(worker_id), answer_value))
     part = _units(" / ".join(map(" ".join, drawn["part"])))
     assert part.alpha() == pytest.approx(drawn["alpha"], abs=1e-12)
     with_gaps = _ratings(*map("".join, zip(*drawn["part"], strict=True)))
@@ -109,11 +108,10 @@ def test_random_tables_come_out_as_by_the_usual_libraries(drawn: dict[str, Any])
 
 
 def test_the_anaesthetists_of_dawid_and_skene() -> None:
-    rated = [
-        Rating(f"{patient:02}", observer, answer_value)
-        for patient, values in enumerate(CASES["anaesthetists"].split(), 1)
-        for observer, answer_value in zip("1112345", values, strict=True)
-    ]
+    rated = []
+    for patient, values in enumerate(CASES["anaesthetists"].split(), 1):
+        for observer, answer_value in zip("1112345", values, strict=True):
+            rated.append(Rating(f"{patient:02}", observer, answer_value))
     estimates = dawid_skene(rated)
     grade_shares = [
         sum(values[grade] for values in estimates.values()) / len(estimates) for grade in "1234"

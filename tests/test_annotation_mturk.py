@@ -24,7 +24,7 @@ from factdrift.annotation.platforms.base import Verdict
 from factdrift.annotation.platforms.mturk import LARGEST, SITE, VARIABLE
 from factdrift.annotation.submission import Refused
 from factdrift.builders.core.errors import UserError
-from tests.annotation_workers import hand_in, handed_in, take
+from tests.annotation_workers import batch_of, hand_in, handed_in, submission, take
 from tests.browser import Browser, Taker, browser, taker
 from tests.simulated_workers import HOSTILE, mturk_csv, packed, work, written
 from tests.tables import column_of, read_table
@@ -179,6 +179,32 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
         text_line for text_line in import_report.lines() if text_line.startswith("feedback: ")
     )
     assert decision_counts.startswith(f"feedback: {approved} approved, {rejected} rejected, ")
+
+
+def test_work_that_was_rejected_on_the_site_is_no_judgment(tmp_path: Path) -> None:
+    hit_batch = batch_of(tmp_path, platform="mturk")
+    cells = {
+        worker_id: base64.b64encode(json.dumps(submission(hit_batch, worker_id)).encode()).decode()
+        for worker_id in ("W1", "W2")
+    }
+    results_path = tmp_path / "results.csv"
+    for status, new_count, judgment_count in (
+        ("Submitted", 2, 8),
+        ("Rejected", 0, 4),
+        ("Approved", 1, 8),
+    ):
+        results_path.write_text(
+            "AssignmentId,WorkerId,AssignmentStatus,Answer.submission\n"
+            f"A1,W1,{status},{cells['W1']}\n"
+            f"A2,W2,Approved,{cells['W2']}\n"
+        )
+        import_report = take(tmp_path, results_path)
+        assert (import_report.new, import_report.judgments) == (
+            new_count,
+            {"quick": judgment_count},
+        )
+        if status == "Rejected":
+            assert import_report.refused == {"rejected on the platform": 1}
 
 
 def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path) -> None:

@@ -474,11 +474,10 @@ def test_links(split: bool, tmp_path: Path) -> None:
         if split
         else ["task.html?hit=1&", "task.html?hit=2&"]
     )
-    turns = [
-        [turn, hit_batch.hits[parameter].id, names[parameter] + who]
-        for turn in "12"
-        for parameter in (0, 1)
-    ]
+    turns = []
+    for turn in "12":
+        for parameter in (0, 1):
+            turns.append([turn, hit_batch.hits[parameter].id, names[parameter] + who])
     with (static / "links.csv").open(encoding="utf-8", newline="") as file:
         assert [*csv.reader(file)] == [["assignment", "hit", "link"], *turns]
 

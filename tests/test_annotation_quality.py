@@ -36,7 +36,9 @@ def _verdict(rule: dict[str, object]) -> Layout:
 
 @pytest.mark.parametrize(("rule", "votes", "expected_value"), CASES["rules"])
 def test_rules(rule: dict[str, object], votes: str, expected_value: list[object]) -> None:
-    found_judgments = [judged(f"w{number}", "r", verdict=vote) for number, vote in enumerate(votes)]
+    found_judgments = [
+        judged(f"w{worker_number}", "r", verdict=vote) for worker_number, vote in enumerate(votes)
+    ]
     _, gold_rows = settle_rows(_verdict(rule), found_judgments, items(found_judgments))
     assert brief(gold_rows) == {"r": expected_value}
 
@@ -101,8 +103,8 @@ def test_lists_have_an_entry_for_each_judgment() -> None:
         for judgment in sorted(found_judgments, key=lambda judgment: judgment.id)
     ]
     want = {
-        number: [item_answers.get(number) for item_answers in given_answers]
-        for number in ("verdict", "name", "note")
+        answer_name: [item_answers.get(answer_name) for item_answers in given_answers]
+        for answer_name in ("verdict", "name", "note")
     }
     assert json.loads(gold_rows[0].answers) == want
 
@@ -113,13 +115,13 @@ def test_what_comes_in_another_order_comes_to_the_same() -> None:
         VERDICT | {"name": {"kind": "text"}}, {"by": "majority"}, assignments=3, min_seconds=5
     )
     found_judgments = []
-    for number in range(120):
-        more_values: dict[str, Any] = {"hit": f"h{number}", "seconds": float(number % 9)}
+    for row_number in range(120):
+        more_values: dict[str, Any] = {"hit": f"h{row_number}", "seconds": float(row_number % 9)}
         more_values |= {
             "verdict": random_source.choice("abc"),
             "name": random_source.choice(("A", "a", "the A", "B")),
         }
-        found_judgments.append(judged(f"w{number % 7}", f"r{number % 11}", **more_values))
+        found_judgments.append(judged(f"w{row_number % 7}", f"r{row_number % 11}", **more_values))
     shown_items = items(found_judgments)
     expected_value = settle_rows(asked_layout, found_judgments, shown_items)
     for seed in range(3):
@@ -150,9 +152,9 @@ def test_the_same_answer_to_everything_is_flagged_and_counts(
     table_rows: int, own_vote: str, other_votes: str, flag: bool
 ) -> None:
     found_judgments = [
-        judged(worker_id, f"r{number}", verdict=votes[number % len(votes)])
+        judged(worker_id, f"r{row_number}", verdict=votes[row_number % len(votes)])
         for worker_id, votes in (("w", own_vote), ("o", other_votes))
-        for number in range(table_rows if votes else 0)
+        for row_number in range(table_rows if votes else 0)
     ]
     flagged_judgments, _ = settle_rows(
         _verdict({"by": "any"}), found_judgments, items(found_judgments)
@@ -303,8 +305,11 @@ def test_what_a_report_lists(table_rows: int, pairs: int, low: int) -> None:
     """Cohen's kappa of workers with five items in common; ten items of the least agreement."""
     asked_layout = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=2)
     votes = {
-        f"r{number:02}": ["b", "ab"[number % 2] if number < 4 else "bac"[number % 3]]
-        for number in range(table_rows)
+        f"r{row_number:02}": [
+            "b",
+            "ab"[row_number % 2] if row_number < 4 else "bac"[row_number % 3],
+        ]
+        for row_number in range(table_rows)
     }
     found_judgments = _said(
         {row: [vote.replace("a", "a:X") for vote in two] for row, two in votes.items()}

@@ -22,7 +22,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.people import people_statistics
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, submission, take, work
 from tests.browser import SIZES, Browser, browser
-from tests.tables import read_table
+from tests.tables import columns_of, read_table
 
 __all__ = ["browser"]
 
@@ -109,11 +109,10 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     experts.write_text("# ours\nboss\n", "utf-8")
     take(tmp_path, checked, experts=experts)
     gold = _gold(tmp_path, "quick")
-    item_by_row = {
-        batch_item.row: batch_item.id
-        for batch_hit in read_batch(hit_batch).hits
-        for batch_item in batch_hit.items
-    }
+    item_by_row = {}
+    for batch_hit in read_batch(hit_batch).hits:
+        for batch_item in batch_hit.items:
+            item_by_row[batch_item.row] = batch_item.id
     by_expert = {
         hit_item.row for batch_hit in read_batch(folder).hits for hit_item in batch_hit.items
     }
@@ -266,7 +265,13 @@ def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) ->
 def test_the_figures_of_a_report(tmp_path: Path) -> None:
     hit_batch = batch_of(tmp_path)
     submissions = [
-        submission(hit_batch, worker_id, batch_hit, received=f"2026-11-{day}T10:00:00+00:00")
+        submission(
+            hit_batch,
+            worker_id,
+            batch_hit,
+            received=f"2026-11-{day}T10:00:00+00:00",
+            reading_seconds=8.0,
+        )
         for worker_id, day in (("u", "03"), ("v", "05"))
         for batch_hit in (0, 1)
     ]
@@ -290,17 +295,14 @@ def test_the_figures_of_a_report(tmp_path: Path) -> None:
     assert (verdict["before"]["items"], verdict["after"]["items"]) == (6, 3)
     assert verdict["after"]["percent"] == 100 > verdict["before"]["percent"]
     assert verdict["after"]["estimate"] == {"items": 3, "same": 3, "ties": 0, "differing": []}
-    # 0.50 for four items of 4 seconds each
+    # 0.50 for four items of 4 seconds each, and 8 seconds before the first
     assert report_figures["paid_workers"] == {
         "workers": 2,
         "hits": 3,
         "due": "1.5",
-        "hourly": [112.5] * 3,
+        "hourly": [75.0] * 3,
     }
-    assert [
-        (answer_figures["asked"], answer_figures["passed"])
-        for answer_figures in report_figures["checks"]
-    ] == [(4, 3)]
+    assert columns_of(report_figures["checks"], "asked", "passed") == [(4, 3)]
     work_done, instructions = people_statistics([folder / "gold.parquet"])
     (table_row,) = work_done.rows
     assert (table_row["annotators"], table_row["days"]) == (2, "2026-11-03 to 2026-11-05")

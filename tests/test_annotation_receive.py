@@ -30,7 +30,7 @@ from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals,
 from tests.browser import Browser, browser
 from tests.conftest import ROOT
 from tests.receiving import Server, answers_of, call, received, serving
-from tests.tables import column_of
+from tests.tables import column_of, columns_of
 
 __all__ = ["browser"]  # a fixture
 
@@ -164,7 +164,7 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
     assert "ada" not in printed_text
     assert "(0 of 4 received)" in printed_text and "stopped; 4 received" in printed_text
     lines = received(results_folder, hit_batch)
-    assert Counter((entry["worker"], entry["hit"]) for entry in lines) == Counter(
+    assert Counter(columns_of(lines, "worker", "hit")) == Counter(
         (worker_id, hit_id.id) for worker_id in ("ada", "bob") for hit_id in hit_batch.hits
     )
     for entry in lines:
@@ -396,9 +396,7 @@ def test_nothing_is_lost_or_doubled_by_kills(
     hit_batch = batch_of(tmp_path, rows=3 * hits, number=3 * hits)
     assert len(hit_batch.hits) == hits
     done_work = crowd(hit_batch, tmp_path / "results", workers, kills)
-    kept_work = [
-        (entry["worker"], entry["hit"]) for entry in received(tmp_path / "results", hit_batch)
-    ]
+    kept_work = columns_of(received(tmp_path / "results", hit_batch), "worker", "hit")
     assert len(kept_work) == len(set(kept_work))  # nothing double
     assert set(kept_work) == set(done_work)  # nothing that was acknowledged is lost
     work_counts = Counter(hit_id for _, hit_id in kept_work)

@@ -21,7 +21,7 @@ from factdrift.annotation.submission import Refused, submission_from_value
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
 from tests.conftest import run_cli
-from tests.tables import column_of, ids_of, read_table
+from tests.tables import column_of, columns_of, ids_of, read_table
 
 
 def judged(tmp_folder: Path, out: str = "judgments") -> list[dict[str, Any]]:
@@ -74,12 +74,10 @@ def test_files_in_any_order_and_in_one_run_or_many(tmp_path: Path) -> None:
     assert len(set(column_of(table_rows, "id"))) == 24 and table_rows == sorted(
         table_rows, key=lambda sorted_row: sorted_row["id"]
     )
-    assert {(judgment_row["item"], judgment_row["row"]) for judgment_row in table_rows} == {
+    assert set(columns_of(table_rows, "item", "row")) == {
         (item.id, item.row) for item in hit_batch.items
     }
-    assert {(judgment_row["dataset"], judgment_row["seconds"]) for judgment_row in table_rows} == {
-        ("rows.jsonl", 4.0)
-    }
+    assert set(columns_of(table_rows, "dataset", "seconds")) == {("rows.jsonl", 4.0)}
     gold = pq.read_table(tmp_path / "once" / "quick" / "gold.parquet").to_pylist()
     assert sorted(column_of(gold, "row")) == sorted(
         item.row for item in hit_batch.items if item.row

@@ -18,7 +18,7 @@ from factdrift.builders.text.dates import dates_in
 from factdrift.reasoning.as_of.histories import History
 from factdrift.reasoning.as_of.judgments import FRESH, judge, stated_days
 from factdrift.reasoning.as_of.questions import shares
-from factdrift.reasoning.as_of.rows import CertainStretch, StatedFact
+from factdrift.reasoning.as_of.rows import CertainStretch, PassageFact
 from factdrift.testing import check_dataset
 from tests.conftest import ROOT, Completed, run_cli
 from tests.histories import timelines_with
@@ -45,7 +45,7 @@ def marked(text: str) -> tuple[str, tuple[int, int], tuple[int, int]]:
     return plain, spans[0], spans[1]
 
 
-def stated(text: str, day: date, term: list[date]) -> StatedFact | None:
+def stated(text: str, day: date, term: list[date]) -> PassageFact | None:
     """The fact that a text of news or a page states of a term of the object `Q2`."""
     plain, holder, place = marked(text)
     is_page = text.startswith("page: ")
@@ -63,7 +63,7 @@ def stated(text: str, day: date, term: list[date]) -> StatedFact | None:
     days = stated_days(passage, Interval(term[0], term[0], term[1], term[1]), COACH, day)
     if days is None:
         return None
-    return StatedFact(
+    return PassageFact(
         passage="p",
         subject="Q1",
         relation="P286",
@@ -100,7 +100,7 @@ def test_another_object_is_stale_unless_the_answer_is_named_too() -> None:
     day = date(2017, 5, 12)
     fact = stated("{Chelsea} manager [Antonio Conte] won.", day, days_of("2016-07-04/2018-07-13"))
     assert fact and judge(fact, ("Q3",), ("Q1$x",), day) == "stale"
-    named = StatedFact(
+    named = PassageFact(
         **{name: getattr(fact, name) for name in fact.__slots__} | {"also_named": ("Q3",)}
     )
     assert judge(named, ("Q3",), ("Q1$x",), day) == "unjudged"
@@ -262,7 +262,7 @@ def test_what_is_said_nowhere_is_said_nowhere(sample: Path) -> None:
 
 def test_the_corpus_is_whole_and_most_of_it_noise(sample: Path) -> None:
     passages = rows(sample, "passages")
-    order = [(passage["day"], passage["id"]) for passage in passages]
+    order = [(passage["day"], len(passage["id"]), passage["id"]) for passage in passages]
     assert order == sorted(order) and len(order) == len({*order})
     facts = rows(sample, "stated")
     assert len({fact["passage"] for fact in facts}) < len(passages) / 5

@@ -15,8 +15,8 @@ CASES = 200
 @pytest.mark.parametrize("dataset", ["temporal-facts", "dynamic-templama"])
 def test_some_damage_to_the_build_of_a_sample(sample: Path, tmp_path: Path, dataset: str) -> None:
     build = SampleBuild(sample, tmp_path / "work", (dataset,))
-    for number in range(10):
-        damage_outcome = build.try_case(number, seed=7)
+    for case_number in range(10):
+        damage_outcome = build.try_case(case_number, seed=7)
         assert not damage_outcome.losses, damage_outcome
 
 
@@ -31,8 +31,8 @@ def test_much_damage_to_the_builds_of_all_samples() -> None:
     lines = journal.read_text("utf-8").splitlines() if journal.is_file() else []
     tried = [entry for entry in map(json.loads, lines) if entry["build"] == build.identity]
     with journal.open("a", encoding="utf-8") as file:
-        for number in range(len(tried), CASES):
-            damage_outcome = build.try_case(number)
+        for case_number in range(len(tried), CASES):
+            damage_outcome = build.try_case(case_number)
             entry = {
                 "build": build.identity,
                 "kind": damage_outcome.kind,

@@ -21,7 +21,7 @@ from factdrift.builders.text.squad import normalize_or_keep
 from tests.asking_rows import check
 from tests.conftest import ROOT, run_cli
 from tests.release_sample import cloze
-from tests.tables import column_of
+from tests.tables import column_of, columns_of
 
 TODAY = date(2026, 1, 1)
 Held = tuple[str, str, str, str | None, str | None]
@@ -206,8 +206,10 @@ def test_a_choice_is_never_another_answer() -> None:
 
 
 def test_the_order_is_drawn_by_the_id() -> None:
-    labels_by_id = {f"Q{number}": f"Object {number}" for number in range(20, 23)}
-    choice_rows = [choose(offered_row(labels_by_id, id=str(number)), 4, 0) for number in range(400)]
+    labels_by_id = {f"Q{item_number}": f"Object {item_number}" for item_number in range(20, 23)}
+    choice_rows = [
+        choose(offered_row(labels_by_id, id=str(item_number)), 4, 0) for item_number in range(400)
+    ]
     place_counts = [
         sum(getattr(choice_row, "answer_index", None) == place for choice_row in choice_rows)
         for place in range(4)
@@ -226,10 +228,7 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
     assert check(release)["choices"] > 10_000
     choice_rows = pq.read_table(release / "data/choices").to_pylist()
     timelines = pq.read_table(release / "data" / "timelines" / "full.parquet").to_pylist()
-    stated_objects = {
-        (segment_row["subject"], segment_row["relation"], segment_row["object"])
-        for segment_row in timelines
-    }
+    stated_objects = set(columns_of(timelines, "subject", "relation", "object"))
     for choice_row in choice_rows:
         right_choice = choice_row["choices"][choice_row["answer_index"]]
         assert (

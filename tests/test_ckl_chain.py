@@ -22,7 +22,7 @@ from tests.ckl_walk import (
     rows,
     workers,
 )
-from tests.tables import column_of
+from tests.tables import column_of, columns_of
 
 FULL = "data/all/full.parquet"
 
@@ -177,7 +177,7 @@ def test_offline_from_the_cache_alone(walk: Walk, other_walk: Walk, model: dict[
 def test_without_a_model_the_step_is_skipped_and_says_so(other_walk: Walk) -> None:
     release = other_walk.release("ckl-clozes")
     clozes = rows(release.folder, FULL)
-    assert {(row["prediction"], row["predictor"]) for row in clozes} == {(None, None)}
+    assert set(columns_of(clozes, "prediction", "predictor")) == {(None, None)}
     assert "  prediction: skipped (the recipe names no backend for it)" in other_walk.said
     assert "skipped: no backend" in (release.folder / "README.md").read_text("utf-8")
     items = other_walk.items("ckl_expert")

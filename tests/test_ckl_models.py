@@ -124,7 +124,7 @@ def test_of_t5s_gaps_the_first_counts(tmp_path: Path) -> None:
     row = torch.tensor(tokenizer(text)["input_ids"])
     assert first_mask(row, tokenizer).tolist() == row.tolist()  # no tokenizer of T5
     tokenizer.add_special_tokens(
-        {"additional_special_tokens": [f"<extra_id_{number}>" for number in range(3)]}
+        {"additional_special_tokens": [f"<extra_id_{gap_number}>" for gap_number in range(3)]}
     )
     row = torch.tensor(tokenizer(text)["input_ids"])
     first_gap = tokenizer.decode(first_mask(row, tokenizer), skip_special_tokens=True)

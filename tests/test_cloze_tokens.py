@@ -18,6 +18,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.text.tokens import TokenCounter, load_tokenizer
 from factdrift.builders.text.views import ViewSettings, row_views, view_statistics
 from tests.conftest import ROOT, example_count
+from tests.tables import columns_of
 
 SAMPLE = ROOT / "samples" / "tokenizer"
 
@@ -213,7 +214,7 @@ def test_a_figure_says_its_rule(tmp_path: Path) -> None:
     view_rows = [{"views": list(row_views(token_counts, 2))} for token_counts in ([1], [1, 3], [3])]
     pq.write_table(pa.Table.from_pylist(view_rows), tmp_path / "cloze.parquet")
     statistics = view_statistics(tmp_path / "cloze.parquet", "The paper's is any.")
-    assert [(row["view"], row["answers"], row["rows"]) for row in statistics.rows] == [
+    assert columns_of(statistics.rows, "view", "answers", "rows") == [
         ("multi_token", "of any length", 3),
         ("max_tokens_2_any", "any", 2),
         ("single_token_any", "any", 2),

@@ -30,7 +30,7 @@ def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     odd = cloze(6, "updated", "2021Q4", subject_label='<b>"|`\n', answers=())
     new_rows = {
         "2021Q3": [cloze(1, "new")],
-        "2021M07": [cloze(number, "new", "2021M07") for number in (2, 1)],
+        "2021M07": [cloze(row_number, "new", "2021M07") for row_number in (2, 1)],
         "2021": [cloze(3, "new", "2021", subject_label='<b>"`|\n')],
     }
     release_rows = {**BASE, "deleted": {"2021Q3": []}, "odd": {"2021Q4": [odd]}, "new": new_rows}
@@ -154,12 +154,11 @@ def test_every_split_loads(
         for column_name in datasets.get_dataset_config_names(str(release_folder))
         for split, split_rows in datasets.load_dataset(str(release_folder), column_name).items()
     }
-    expected_rows = {
-        (config_entry.name, split_entry.name): split_entry.rows
-        for config_entry in load_manifest(release_folder).configs
-        for split_entry in config_entry.splits
-        if split_entry.rows
-    }
+    expected_rows = {}
+    for config_entry in load_manifest(release_folder).configs:
+        for split_entry in config_entry.splits:
+            if split_entry.rows:
+                expected_rows[(config_entry.name, split_entry.name)] = split_entry.rows
     assert loaded == {**expected_rows, ("dropped", "dropped"): 2}
     for split in ("2021Q3", "2021M07", "2021"):
         split_rows = datasets.load_dataset(str(release_folder), "new", split=split)

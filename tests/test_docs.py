@@ -103,19 +103,16 @@ def _commands() -> list[str]:
         *generated_pages().values(),
         *(document_path.read_text("utf-8") for document_path in ROOT.glob("docs/*.md")),
     ]
-    blocks = [
-        block
-        for text in document_texts
-        for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
-    ]
+    blocks = []
+    for text in document_texts:
+        blocks.extend(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S))
     lines = [line.strip() for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     programs = (".venv/bin/factdrift ", "factdrift ", "python -m factdrift ")
-    commands = {
-        f"factdrift {command.removeprefix(document_path)}"
-        for command in lines
-        for document_path in programs
-        if command.startswith(document_path)
-    }
+    commands = set()
+    for command in lines:
+        for document_path in programs:
+            if command.startswith(document_path):
+                commands.add(f"factdrift {command.removeprefix(document_path)}")
     return sorted(commands)
 
 

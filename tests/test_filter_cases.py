@@ -16,8 +16,8 @@ def test_table(table: str, tmp_path: Path) -> None:
     cases = read_cases(table)
     assert len(cases) >= 4, "two questions that are kept, and two that are dropped"
     wrong_cases = []
-    for number, table_case in enumerate(cases):
-        folder = tmp_path / str(number)
+    for case_number, table_case in enumerate(cases):
+        folder = tmp_path / str(case_number)
         folder.mkdir()
         is_as_said, case_result = is_right(table, table_case, folder)
         if not is_as_said:

@@ -48,8 +48,8 @@ def item(text: str = "", article: str = "", **rest: object) -> QuestionItem:
 
 def test_order_counts_and_examples() -> None:
     items = [
-        item(id=f"q{number}", text="Who?" if number % 2 else "Who won it then")
-        for number in range(20)
+        item(id=f"q{question_number}", text="Who?" if question_number % 2 else "Who won it then")
+        for question_number in range(20)
     ]
     items.append(item(id="good"))
     for batch in (1, 3, 100):
@@ -84,8 +84,11 @@ def test_order_counts_and_examples() -> None:
 
 def test_the_first_of_equal_questions_stays_with_its_scores() -> None:
     items = [
-        item(id=f"q{number:02}", text=f"Who won the {'vote' if number % 3 else 'race'}?")
-        for number in range(9)
+        item(
+            id=f"q{question_number:02}",
+            text=f"Who won the {'vote' if question_number % 3 else 'race'}?",
+        )
+        for question_number in range(9)
     ]
     orders: list[list[Filter]] = [
         [DuplicateQuestion(), Toxicity()],

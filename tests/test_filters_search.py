@@ -21,7 +21,8 @@ def article(article_number: int, text: str) -> Article:
 def test_ranking_ties_and_days(tmp_path: Path) -> None:
     article_texts = ["Croatia votes", "Croatia votes", "Serbia votes", "Croatia votes"]
     index = Index.build(
-        (article(number, text) for number, text in enumerate(article_texts)), tmp_path / "index"
+        (article(article_number, text) for article_number, text in enumerate(article_texts)),
+        tmp_path / "index",
     )
 
     def ids(query: str, day: int, limit: int = 10) -> list[str]:
@@ -39,14 +40,16 @@ def test_ranking_ties_and_days(tmp_path: Path) -> None:
 
 
 def test_many_equal_at_the_cut(tmp_path: Path) -> None:
-    index = Index.build((article(number, "all alike") for number in range(200)), tmp_path / "index")
+    index = Index.build(
+        (article(article_number, "all alike") for article_number in range(200)), tmp_path / "index"
+    )
     hits = index.search("alike", date(2030, 1, 1), 5)
-    assert ids_of(hits) == [f"id{number:04}_0" for number in range(199, 194, -1)]
+    assert ids_of(hits) == [f"id{article_number:04}_0" for article_number in range(199, 194, -1)]
 
 
 @pytest.mark.parametrize("killed_after", [0, 5, 10, 25, 40])
 def test_a_killed_build_goes_on(tmp_path: Path, killed_after: int) -> None:
-    articles = [article(number, "all alike") for number in range(40)]
+    articles = [article(article_number, "all alike") for article_number in range(40)]
 
     def killed() -> Iterator[Article]:
         yield from articles[:killed_after]
@@ -57,7 +60,7 @@ def test_a_killed_build_goes_on(tmp_path: Path, killed_after: int) -> None:
     hits = Index.build(articles, tmp_path / "index", commit_every=10).search(
         "alike", date(2030, 1, 1), 99
     )
-    assert ids_of(hits) == [f"id{number:04}_0" for number in range(39, -1, -1)]
+    assert ids_of(hits) == [f"id{article_number:04}_0" for article_number in range(39, -1, -1)]
 
 
 def test_empty_corpus(tmp_path: Path) -> None:
@@ -66,7 +69,9 @@ def test_empty_corpus(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_commit_that_was_changed_is_not_gone_on_with(tmp_path: Path, seed: int) -> None:
-    articles = [article(number, f"words and number{number}") for number in range(30)]
+    articles = [
+        article(article_number, f"words and number{article_number}") for article_number in range(30)
+    ]
 
     def killed() -> Iterator[Article]:
         yield from articles[:25]

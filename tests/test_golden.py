@@ -60,12 +60,10 @@ def examples(release: Path) -> str:
     lines = []
     for folder in sorted(release.parents[1].iterdir()):
         shown_examples = load_manifest(folder / "1.0.0").examples
-        questions = {
-            subject
-            for _, _, path in asking_tables(folder / "1.0.0")
-            if shown_examples
-            for subject in pq.read_table(path, columns=["subject"]).column(0).to_pylist()
-        }
+        questions = set()
+        for _, _, path in asking_tables(folder / "1.0.0"):
+            if shown_examples:
+                questions.update(pq.read_table(path, columns=["subject"]).column(0).to_pylist())
         assert not questions & {shown_example.subject for shown_example in shown_examples}
         lines += [
             "\t".join(
@@ -114,11 +112,9 @@ def tables(release: Path) -> str:
         for config in manifest.configs:
             exact = [column.name for column in config.columns if "double" not in column.type]
             split_files = [folder / "1.0.0" / split.file for split in config.splits]
-            config_rows = [
-                row
-                for file in split_files
-                for row in pq.read_table(file, columns=exact).to_pylist()
-            ]
+            config_rows = []
+            for file in split_files:
+                config_rows.extend(pq.read_table(file, columns=exact).to_pylist())
             lines.append((folder.name, config.name, len(config_rows), _fingerprint(config_rows)))
         for name, figures in ((figure.name, figure.rows) for figure in manifest.figures):
             short = json.loads(

@@ -21,7 +21,7 @@ from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.rows import Entity, Fact, Gap, NamedInvariant
 from tests.conftest import ROOT, run_cli
 from tests.histories import fact
-from tests.tables import read_table
+from tests.tables import columns_of, read_table
 
 OLD, NEW = date(2023, 1, 2), date(2026, 2, 2)
 ENDED = (date(2000, 1, 1), date(2000, 12, 31))
@@ -60,11 +60,10 @@ PAIRS: list[tuple[str, list[tuple[str, dict[str, Any]]], str | None]] = [
 
 
 def test_several_objects_ends_and_doubts(duck: Engine, tmp_path: Path) -> None:
-    facts = [
-        fact(subject, "P36", object_id, snapshot=NEW, **dates)
-        for subject, objects, _ in PAIRS
-        for object_id, dates in objects
-    ]
+    facts = []
+    for subject, objects, _ in PAIRS:
+        for object_id, dates in objects:
+            facts.append(fact(subject, "P36", object_id, snapshot=NEW, **dates))
     nothing = (None, None, None, None)
     gap = Gap("Q6$x", "Q6", "P36", None, *nothing, True, "unknown_value", "normal", NEW)
     tables = (
@@ -284,14 +283,12 @@ def test_a_release_of_trex_files(tmp_path: Path) -> None:
     run_cli(*command_words, "--snapshot-date", "2019-01-01")
     release_folder = tmp_path / "invariant-lama-trex" / "1.0.0"
     released_rows = pq.read_table(release_folder / "data/all/test.parquet").to_pylist()
-    assert sorted(
-        (row["subject"], row["template"], row["source"], row["query"]) for row in released_rows
-    ) == [
+    assert sorted(columns_of(released_rows, "subject", "template", "source", "query")) == [
         ("Q1", "P36/ckl/1", "trex", "The capital of Land Q1 is _X_."),
         ("Q3", "P19/ckl/1", "trex", "Land Q3 was born in _X_."),
     ]
     drops = pq.read_table(release_folder / "dropped.parquet").to_pylist()
-    assert {(drop["step"], drop["reason"], drop["item"]) for drop in drops} == {
+    assert set(columns_of(drops, "step", "reason", "item")) == {
         ("trex", "bad_line", "P36.jsonl:3"),
         ("trex", "other_relation", "P36.jsonl:6"),
         ("trex", "duplicate", "P36.jsonl:7"),

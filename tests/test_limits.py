@@ -29,6 +29,7 @@ from factdrift.scoring import harness_logs, predictions, results
 from factdrift.scoring.predictions import read_predictions
 from tests import exports, test_limits_parquet
 from tests.annotation_workers import batch_of, submission, take
+from tests.tables import columns_of
 
 SECONDS = 5
 """For one file; the loaded machine of a test run takes five times as long as an idle one."""
@@ -197,9 +198,7 @@ def test_an_article_that_is_longer_than_any(tmp_path: Path) -> None:
     path.write_text("\n".join(article_lines) + "\n", "utf-8")
     index_archive(path, tmp_path / "out")
     dropped_rows = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
-    assert [(dropped_row["reason"], dropped_row["item"]) for dropped_row in dropped_rows] == [
-        ("too_long", "news.jsonl:2")
-    ]
+    assert columns_of(dropped_rows, "reason", "item") == [("too_long", "news.jsonl:2")]
 
 
 @pytest.mark.parametrize("packing", ["gz", "bz2", "zst"])
@@ -260,8 +259,8 @@ def _large_document(folder: Path) -> None:
 def _log_of_samples(folder: Path) -> None:
     with ZipFile(folder / "p.eval", "w") as log:
         log.writestr("header.json", '{"eval": {}}')
-        for number in range(20):
-            log.writestr(f"samples/{number}_epoch_1.json", json.dumps({"id": number}))
+        for sample_number in range(20):
+            log.writestr(f"samples/{sample_number}_epoch_1.json", json.dumps({"id": sample_number}))
     list(read_predictions(folder / "p.eval"))
 
 
@@ -323,9 +322,7 @@ def test_a_page_of_too_many_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = exports.write(tmp_path / "x.xml", exports.export(pages))
     read_pages(path, {"Long": "Q1", "A": "Q2"}, tmp_path / "out")
     dropped_rows = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
-    assert ("too_long", "x.xml:1") in [
-        (dropped_row["reason"], dropped_row["item"]) for dropped_row in dropped_rows
-    ]
+    assert ("too_long", "x.xml:1") in columns_of(dropped_rows, "reason", "item")
     assert pq.read_table(tmp_path / "out/pages.parquet")["title"].to_pylist() == ["A"]
 
 

@@ -29,7 +29,7 @@ from tests.dumps import (
     statement,
     world,
 )
-from tests.tables import case_lists, column_of, keyed_by_id, names_of
+from tests.tables import case_lists, column_of, columns_of, keyed_by_id, names_of
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
@@ -188,9 +188,7 @@ def test_what_cannot_be_named_is_dropped_or_a_gap(tmp_path: Path) -> None:
         "unlabelled_object Q1$P54-3 Q5",
         "unlabelled_subject Q6$P54-0 Q2",
     ]
-    gaps = [
-        (gap["object"], gap["reason"], gap["start_first"]) for gap in rows(folder / "gaps.parquet")
-    ]
+    gaps = columns_of(rows(folder / "gaps.parquet"), "object", "reason", "start_first")
     day = date(2019, 1, 1)
     assert gaps == [
         (None, "unknown_value", day),
@@ -210,7 +208,10 @@ def test_what_cannot_be_named_is_dropped_or_a_gap(tmp_path: Path) -> None:
 
 
 def test_redirects_are_resolved(tmp_path: Path) -> None:
-    chain = [{"entity": f"Q{number}", "redirect": f"Q{number + 1}"} for number in range(1000, 1300)]
+    chain = [
+        {"entity": f"Q{item_number}", "redirect": f"Q{item_number + 1}"}
+        for item_number in range(1000, 1300)
+    ]
     mined_tables, folder, facts = tables(
         [
             *chain,
@@ -275,7 +276,10 @@ def test_a_day_before_what_the_dump_says_is_refused(
 ) -> None:
     """A dump is written for days, and what is planned may begin after it."""
     years = ["2027"] * later + ["1990"] * (other_count % 2)
-    plans = [statement("Q10", year, id=f"Q1$plan-{number}") for number, year in enumerate(years)]
+    plans = [
+        statement("Q10", year, id=f"Q1$plan-{plan_number}")
+        for plan_number, year in enumerate(years)
+    ]
     dump_entities = [*world(other_count // 2), item("Q1", "A", {"P54": plans}, modified=edited)]
     dump = compressed(array(dump_entities), tmp_path / "dump.json")
     if message is None:
@@ -289,7 +293,7 @@ def test_a_day_before_what_the_dump_says_is_refused(
 def test_rows_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     names = ["Q9", "Q10", "Q100", "Q2", "Q1000000000"]
     clubs = ["Q30", "Q4", "Q200"]
-    people = [item(number, number, member_of(*clubs)) for number in names]
+    people = [item(item_id, item_id, member_of(*clubs)) for item_id in names]
     _, _, facts = tables([*people, *(item(club, club) for club in clubs)], tmp_path)
     order = sorted(names, key=lambda person: int(person[1:]))
     assert facts == [
@@ -325,8 +329,8 @@ def test_shares_of_several_machines_merge_to_the_same_bytes(
         "tuning": SMALL,
     }
     share_folders = [
-        mine_share(paths, tmp_path / f"share{number}", Share(number, 3), **run_options)
-        for number in (2, 0, 1)
+        mine_share(paths, tmp_path / f"share{share_number}", Share(share_number, 3), **run_options)
+        for share_number in (2, 0, 1)
     ]
     with pytest.raises(UserError, match="not all shares are here: 2/3 is missing"):
         merge_shares(share_folders[:2], tmp_path / "merged")
@@ -338,8 +342,10 @@ def test_shares_of_several_machines_merge_to_the_same_bytes(
 def test_the_command_line_reads_shares_and_merges_them(tmp_path: Path) -> None:
     path = compressed(array(world(3)), tmp_path / "dump.json.gz")
     dated = f"{path}@2026-01-01"
-    for number in (1, 2):
-        command("mine", dated, "--shard", f"{number}/2", "--out", tmp_path / str(number))
+    for share_number in (1, 2):
+        command(
+            "mine", dated, "--shard", f"{share_number}/2", "--out", tmp_path / str(share_number)
+        )
     merging_run = command("mine", tmp_path / "1", tmp_path / "2", "--out", tmp_path / "both")
     assert "statements of 2026-01-01" in merging_run.stderr + merging_run.stdout
     refused_command = command("mine", dated, "--shard", "3/2", "--out", tmp_path / "3", ok=False)

@@ -37,12 +37,12 @@ def test_every_statement_is_accounted_for(mined: MinedTables) -> None:
         for relation, group in claims.items():
             if any(claim["mainsnak"].get("datatype") == "wikibase-item" for claim in group):
                 statements[relation] += len(group)
-    for relation, number in statements.items():
+    for relation, statement_count in statements.items():
         relation_counts = mined.counts["relations"].get(relation, {})
         counted = relation_counts.get("statements", 0) + sum(
             relation_counts.get(reason, 0) for reason in passed
         )
-        assert counted >= number, relation
+        assert counted >= statement_count, relation
 
 
 @needs_data

@@ -13,7 +13,7 @@ from factdrift.builders.wikipedia import dump, files
 from factdrift.builders.wikipedia.read import read_pages
 from tests import exports
 from tests.exports import HEAD, TAIL, export, lines, multistream, page
-from tests.tables import read_table
+from tests.tables import columns_of, read_table
 
 GOOD = page("Good", "good text", number=7)
 WANTED = {"Good": "Q1", "Bad": "Q2"}
@@ -27,10 +27,7 @@ def read(data: bytes, tmp_path: Path, name: str = "x.xml", **more: Any) -> int:
 
 def dropped(tmp_path: Path) -> list[tuple[str, str, str | None]]:
     page_rows = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
-    return [
-        (dropped_row["reason"], dropped_row["item"], dropped_row["detail"])
-        for dropped_row in page_rows
-    ]
+    return columns_of(page_rows, "reason", "item", "detail")
 
 
 def titles(tmp_path: Path) -> list[str]:

@@ -221,11 +221,10 @@ def test_the_text_is_put_back(sample: Path, tmp_path: Path) -> None:
     page_row = sample / "releases/timeqa/1.0.0"
     bare = tmp_path / "bare"
     shutil.copytree(page_row, bare)
-    split_files = [
-        f"{config_name}/{split_name}.parquet"
-        for config_name in ("easy", "hard", "consistency")
-        for split_name in ("train", "test")
-    ]
+    split_files = []
+    for config_name in ("easy", "hard", "consistency"):
+        for split_name in ("train", "test"):
+            split_files.append(f"{config_name}/{split_name}.parquet")
     for file in split_files:
         bare_table = pq.read_table(bare / "data" / file)
         place = bare_table.schema.get_field_index("context")

@@ -19,7 +19,7 @@ from factdrift.builders.wikipedia.titles import Titles
 from tests import exports
 from tests.dumps import rows
 from tests.exports import export, lines, multistream, page
-from tests.tables import column_of
+from tests.tables import column_of, columns_of
 
 PAGES = [
     page("Jane Roe", "'''Jane''' of [[Old club]] and [[A&B]].\n* [[twice]]", number=1),
@@ -91,7 +91,7 @@ def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
     page_table = pq.read_table(tmp_path / "out/pages.parquet")
     assert page_table.schema.equals(arrow_schema(Page))
     page_rows = page_table.to_pylist()
-    assert [(row["item"], row["title"], row["page"], row["revision"]) for row in page_rows] == [
+    assert columns_of(page_rows, "item", "title", "page", "revision") == [
         ("Q2", "Long name", 8, 1008),
         ("Q3", "Club", 5, 1005),
         ("Q9", "A&B", 15, 1015),
@@ -99,7 +99,7 @@ def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
     ]
     assert texts(page_rows[3]) == ["Jane of Old club and A&B.", "twice"]
     links = [link for paragraph in page_rows[3]["paragraphs"] for link in paragraph["links"]]
-    assert [(link["start"], link["end"], link["target"]) for link in links] == [
+    assert columns_of(links, "start", "end", "target") == [
         (8, 16, "Club"),
         (21, 24, "A&B"),
         (0, 5, "Club"),
@@ -107,9 +107,7 @@ def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
     assert texts(page_rows[2]) == ["born: March 4, 1960"]
     dropped_table = pq.read_table(tmp_path / "out/dropped.parquet")
     assert dropped_table.schema.equals(arrow_schema(Dropped))
-    assert [
-        (dropped_row["reason"], dropped_row["subject"]) for dropped_row in dropped_table.to_pylist()
-    ] == [
+    assert columns_of(dropped_table.to_pylist(), "reason", "subject") == [
         ("redirect_loop", "Q4"),
         ("redirect_to_nothing", "Q5"),
         ("redirect_chain", "Q6"),
@@ -161,7 +159,7 @@ def as_tuples(path: Path) -> list[Any]:
             row["item"], row["title"], row["page"], row["revision"],
             [
                 (paragraph["kind"], paragraph["section"], paragraph["text"],
-                 [(link["start"], link["end"], link["target"]) for link in paragraph["links"]])
+                 columns_of(paragraph["links"], "start", "end", "target"))
                 for paragraph in row["paragraphs"]
             ],
         )

@@ -193,12 +193,11 @@ def test_every_value_of_boxes_in_boxes_is_read_as_mwparserfromhell_sees_it(
 ) -> None:
     parser = pytest.importorskip("mwparserfromhell")
     parsed_code = parser.parse(boxed(box))
-    parameters = [
-        (str(parameter.name).strip(), parameter.value)
-        for template in parsed_code.filter_templates()
-        for parameter in template.params
-        if not parameter.value.filter_templates()
-    ]
+    parameters = []
+    for template in parsed_code.filter_templates():
+        for parameter in template.params:
+            if not parameter.value.filter_templates():
+                parameters.append((str(parameter.name).strip(), parameter.value))
     expected_values = Counter(
         re.sub(r"\[\[|\]\]", "", str(value).strip()).replace("<br>", ", ")
         for name, value in parameters

@@ -94,11 +94,10 @@ CASES = read_table("period_cases")
 def by_hand(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Found, Found]:
     """Rows and drops of all cases, which are compared in one table."""
     folder = tmp_path_factory.mktemp("cases")
-    statements = [
-        stated(statement_text, f"Q{case_number}")
-        for case_number, case in enumerate(CASES)
-        for statement_text in case[2].split("; ")
-    ]
+    statements = []
+    for case_number, case in enumerate(CASES):
+        for statement_text in case[2].split("; "):
+            statements.append(stated(statement_text, f"Q{case_number}"))
     facts = parquet(
         folder / "f.parquet",
         Fact,
@@ -347,8 +346,8 @@ VACANCIES = [
 
 def test_only_certain_vacancies_are_changes(duck: Engine, tmp_path: Path) -> None:
     statements = [
-        stated(text, f"Q{number}")
-        for number, (vacancy_case, _) in enumerate(VACANCIES)
+        stated(text, f"Q{case_number}")
+        for case_number, (vacancy_case, _) in enumerate(VACANCIES)
         for text in vacancy_case.split("; ")
     ]
     facts, gaps = (
@@ -368,11 +367,11 @@ def test_only_certain_vacancies_are_changes(duck: Engine, tmp_path: Path) -> Non
     days = duck.keep(pd.vacant_days(comparisons, ["P54"], "month"))
     certain = certain_vacancies(duck, days, line.segments, line.gaps, facts, ["P54"])
     comparisons = duck.keep(pd.drop_unsure_vacancies(comparisons, days, duck.keep(certain)))
-    for number, (vacancy_case, expected) in enumerate(VACANCIES):
+    for case_number, (vacancy_case, expected) in enumerate(VACANCIES):
         splits = [
             row["split"]
             for row in duck.rows(pd.delta_rows(comparisons).order_by("period"))
-            if row["subject"] == f"Q{number}" and row["split"] in ("new", "deleted")
+            if row["subject"] == f"Q{case_number}" and row["split"] in ("new", "deleted")
         ]
         assert " ".join(splits) == expected, vacancy_case
 

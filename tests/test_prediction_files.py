@@ -28,9 +28,9 @@ SAMPLES = "samples_sample-new-2021_2026-11-27T07-14-05.648090.jsonl"
 
 def lm_eval_lines(*answers: Any, **more: Any) -> bytes:
     lines = [
-        {"doc_id": number, "doc": {"id": row_id}, "resps": [[answer]], "filtered_resps": [answer],
+        {"doc_id": doc_id, "doc": {"id": row_id}, "resps": [[answer]], "filtered_resps": [answer],
          "filter": "none", **more}
-        for number, (row_id, answer) in enumerate(answers)
+        for doc_id, (row_id, answer) in enumerate(answers)
     ]  # fmt: skip
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 

@@ -111,7 +111,7 @@ def test_the_example_workflow_makes_the_year(shop: tuple[Path, dict[str, str]]) 
         and (folder / f"changes-{shop_environment['NEW']}.parquet").is_file()
     )
 
-    quarters, stale = [f"2025Q{number}" for number in (1, 2, 3, 4)], []
+    quarters, stale = [f"2025Q{quarter_number}" for quarter_number in (1, 2, 3, 4)], []
     releases = sorted((folder / "releases" / NAME).iterdir())
     knows = stops_on(releases[0], date(2025, 4, 7))
     for release, quarter, day in zip(releases, quarters, DAYS, strict=True):

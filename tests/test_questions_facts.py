@@ -81,9 +81,9 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     folder = tmp_path_factory.mktemp("facts")
     entity_rows = [
         Entity(
-            f"Q{number}",
+            f"Q{item_number}",
             entity_label,
-            ALIASES.get(f"Q{number}", ()),
+            ALIASES.get(f"Q{item_number}", ()),
             entity_label,
             1,
             1,
@@ -93,7 +93,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
             None,
             None,
         )
-        for number, entity_label in enumerate(NAMES, 1)
+        for item_number, entity_label in enumerate(NAMES, 1)
     ]
     for table_name, kind, table_rows in (
         ("timelines", Segment, TERMS), ("gaps", Gap, GAPS), ("entities", Entity, entity_rows),
@@ -243,8 +243,8 @@ def _question(
 
 def test_one_question_a_line_and_every_word_in_turn() -> None:
     all_questions = [
-        _question(number, line_index, None, f"{first_word} {number} {line_index}?")
-        for number in range(30)
+        _question(draw_number, line_index, None, f"{first_word} {draw_number} {line_index}?")
+        for draw_number in range(30)
         for line_index in range(2)
         for first_word in ("Who", "When")
     ]
@@ -261,10 +261,12 @@ def test_one_question_a_line_and_every_word_in_turn() -> None:
 def test_a_relation_has_at_most_its_share(
     counts: dict[str | None, int], share: float, chosen_counts: dict[str | None, int]
 ) -> None:
-    question_relations = [relation for relation, number in counts.items() for _ in range(number)]
+    question_relations = [
+        relation for relation, question_count in counts.items() for _ in range(question_count)
+    ]
     all_questions = [
-        _question(number, 1, relation, f"Who {number}?")
-        for number, relation in enumerate(question_relations)
+        _question(question_count, 1, relation, f"Who {question_count}?")
+        for question_count, relation in enumerate(question_relations)
     ]
     chosen_questions, dropped_rows = select_questions(all_questions, 1, draw_cap=4, share=share)
     assert (

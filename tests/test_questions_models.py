@@ -189,6 +189,8 @@ def test_mistakes_of_a_prompt_file(tmp_path: Path, old: str, new: str, said: str
 
 
 def test_window() -> None:
-    long_article = article(*(f"Sentence number {number}." for number in range(50)))
+    long_article = article(
+        *(f"Sentence number {sentence_number}." for sentence_number in range(50))
+    )
     excerpt = prompt_files.article_excerpt(long_article, 25, 100)
     assert len(excerpt) <= 100 and long_article.sentences[25] in excerpt

@@ -72,7 +72,9 @@ def test_what_failed_in_a_batch_is_asked_again(
 
 def test_one_round_of_a_batch_asks_for_all_it_may_need(tmp_path: Path) -> None:
     sentence_form = "Ada Lovelace{0} met Charles Babbage in London in 18{0}."
-    news_article = article(*(sentence_form.format(number) for number in range(20, 40)))
+    news_article = article(
+        *(sentence_form.format(sentence_number) for sentence_number in range(20, 40))
+    )
     draw = Draw("d", news_article.id, "eval", "past", news_article.day, date(2021, 1, 1), "2021Q1")
     batch_model = BatchChat(model="m", folder=tmp_path).open(1)
     question_outcomes = generate_questions(

@@ -196,10 +196,10 @@ def test_many_connections_keep_nobody_out(server: Server, hit_batch: HitBatch) -
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard_limit, 4096), hard_limit))
     try:
         with ExitStack() as stack:
-            for number in range(1200):
+            for connection_number in range(1200):
                 client_socket = stack.enter_context(closing(connect(server)))
-                client_socket.sendall(b"" if number % 2 else POST)
-                if number % 100 == 0:
+                client_socket.sendall(b"" if connection_number % 2 else POST)
+                if connection_number % 100 == 0:
                     assert call(server.address, "health")[0] == 200
             open_files = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
             assert open_files < soft_limit

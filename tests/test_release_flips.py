@@ -43,15 +43,17 @@ def test_every_flip_is_seen(release_folder: Path, first: int, last: int) -> None
     assert not_covered(release_folder) is None
     release_files = sorted(path for path in release_folder.rglob("*") if path.is_file())
     seen_problems: Counter[str] = Counter()
-    for number in range(first, last):
+    for flip_number in range(first, last):
         path = (
-            release_files[number // 2 % len(release_files)] if number % 2 else release_folder / FILE
+            release_files[flip_number // 2 % len(release_files)]
+            if flip_number % 2
+            else release_folder / FILE
         )
         whole_bytes = path.read_bytes()
-        path.write_bytes(damaged(whole_bytes, random.Random(number)))
+        path.write_bytes(damaged(whole_bytes, random.Random(flip_number)))
         problems = verify_release(release_folder)
         path.write_bytes(whole_bytes)
-        assert problems, f"flip {number} in {path.name} was not seen"
+        assert problems, f"flip {flip_number} in {path.name} was not seen"
         for problem in problems:
             assert len(problem) < 1000
         seen_problems[path.name] += 1

@@ -30,7 +30,7 @@ def test_schema_and_descriptions(tmp_path: Path) -> None:
 
 
 def test_row_groups_are_fixed(tmp_path: Path) -> None:
-    cloze_rows = [cloze(number) for number in range(25)]
+    cloze_rows = [cloze(row_number) for row_number in range(25)]
     seen_groups = set()
     for batch_size in (1, 3, 7, 25):
         parquet_path = tmp_path / f"{batch_size}.parquet"
@@ -47,7 +47,9 @@ def test_row_groups_are_fixed(tmp_path: Path) -> None:
 def test_filtered_in_order(tmp_path: Path) -> None:
     """A sorted intermediate file with columns of its own; looser types than the row's."""
     parquet_path = tmp_path / "all.parquet"
-    cloze_rows = [cloze(number, "updated" if number % 3 else "new") for number in (5, 1, 4, 2, 3)]
+    cloze_rows = [
+        cloze(row_number, "updated" if row_number % 3 else "new") for row_number in (5, 1, 4, 2, 3)
+    ]
     parquet_table = pa.Table.from_batches(batches(Cloze, cloze_rows))
     loose_schema = pa.schema(
         [pa.field(schema_field.name, schema_field.type) for schema_field in parquet_table.schema]

@@ -316,12 +316,10 @@ def test_many_periods_become_years_or_decades(
     release_manifest = few_splits(Table("updated", Cloze, "Rows.", rows_by_split))
     assert len(release_manifest.splits) == count <= MOST_SPLITS
     assert example_split in release_manifest.splits
-    batches = [
-        row_batch
-        for split_source in release_manifest.splits.values()
-        for row_batch in read_source(split_source)
-    ]
-    row_numbers = [number for row_batch in batches for number in row_batch["sitelinks"].to_pylist()]
+    row_numbers: list[int] = []
+    for split_source in release_manifest.splits.values():
+        for row_batch in read_source(split_source):
+            row_numbers += row_batch["sitelinks"].to_pylist()
     assert row_numbers == list(range(len(periods)))
 
 

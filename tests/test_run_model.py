@@ -26,7 +26,7 @@ from tests import tiny_model
 from tests.conftest import run_cli, run_process
 from tests.json_server import Reply, chat_reply, serve_json
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
-from tests.tables import column_of
+from tests.tables import column_of, columns_of
 
 pytest.importorskip("torch")
 
@@ -39,8 +39,8 @@ def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kept_rows = cloze(71).answers
     more_options = {"previous_answers": (*cloze(70).answers, *kept_rows), "still_true": kept_rows}
     updated = [
-        cloze(number, "updated", period_name, **more_options)
-        for number, period_name in ((7, PERIODS[0]), (8, PERIODS[1]))
+        cloze(club_number, "updated", period_name, **more_options)
+        for club_number, period_name in ((7, PERIODS[0]), (8, PERIODS[1]))
     ]
     release_rows = {
         **BASE,
@@ -57,7 +57,9 @@ def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     base_address = tmp_path_factory.mktemp("models")
-    training_texts = [f"Person {number} plays for Club {number}." for number in range(9)]
+    training_texts = [
+        f"Person {person_number} plays for Club {person_number}." for person_number in range(9)
+    ]
     return {
         model_kind: make(base_address / model_kind, training_texts)
         for model_kind, make in tiny_model.KINDS.items()
@@ -98,7 +100,7 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
 ) -> None:
     rows = ordered(release_folder, models[model_kind], tmp_path, view=view)
     assert len(rows) == 12
-    assert {(prediction_row["config"], prediction_row["split"]) for prediction_row in rows} == {
+    assert set(columns_of(rows, "config", "split")) == {
         (config_name, period_name)
         for config_name in ("unchanged", "updated")
         for period_name in PERIODS
@@ -110,7 +112,9 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
     if field == "scores":
         # the label of the answer, those of before, and distractors of the relation
         assert list(rows[0]["scores"])[:1] == ["Club 0"]
-        assert set(rows[-1]["scores"]) == {f"Club {number}" for number in (0, 1, 2, 3, 4, 7, 8, 70)}
+        assert set(rows[-1]["scores"]) == {
+            f"Club {club_number}" for club_number in (0, 1, 2, 3, 4, 7, 8, 70)
+        }
         for score in rows[0]["scores"].values():
             assert score < 0
     bytes_before = (tmp_path / "out.jsonl").read_bytes()
@@ -169,7 +173,9 @@ def test_the_choice_that_a_server_names(server_text: str, place: int | None) -> 
     asking = RowPrompter(view="choices", frames=Frames(), gaps=(), writes=True)
     row = ViewRow(id="a", config="c", split="s", prompt="?", choices=("Rome", "Paris"))
     found_prediction = asking.prediction(row, asking.question(row), server_text)
-    assert found_prediction.choice_scores == [float(number == place) for number in range(2)]
+    assert found_prediction.choice_scores == [
+        float(choice_index == place) for choice_index in range(2)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,9 @@ def test_subjects_relations_and_years() -> None:
     )
     assert len({entity for _, entity in objects}) >= 150
     assert {
-        relation_id: number for relation_id in RELATIONS if (number := several[relation_id]) < 5
+        relation_id: subject_count
+        for relation_id in RELATIONS
+        if (subject_count := several[relation_id]) < 5
     } == {}
     assert {str(year) for year in range(2007, 2027)} <= years
     assert (

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from samples.news import make
+from samples.newswire import make as newswire
 
 NEWS = Path(make.__file__).parent
 YEARS = range(2007, 2021)
@@ -95,3 +96,30 @@ def test_mistakes_name_file_and_line(tmp_path: Path, text: str, message: str) ->
     with pytest.raises(make.TextError) as caught:
         make.archives(tmp_path)
     assert message in str(caught.value)
+
+
+WIRE = Path(newswire.__file__).parent
+
+
+def test_the_newswire_is_what_its_text_gives() -> None:
+    for name, packed in newswire.archives().items():
+        assert gzip.decompress(packed) == gzip.decompress((WIRE / name).read_bytes()), name
+
+
+def test_the_newswire_has_short_items_of_every_kind() -> None:
+    items = [
+        item
+        for path in sorted((WIRE / "text").glob("*.txt"))
+        for item in make.read(path, newswire.FEWEST_SENTENCES)
+    ]
+    assert len(items) >= 600
+    assert len({(item.day, item.headline) for item in items}) == len(items)
+    sentences = [len(item.split.split("\n")) - 1 for item in items]
+    assert min(sentences) == 2 and 4 < sum(sentences) / len(items) < 7
+    years = {item.day.year for item in items}
+    assert years == set(range(2010, 2027))
+
+
+def test_no_archive_of_the_newswire_is_named_as_one_of_the_news() -> None:
+    """Articles are known by the name of their file, and `as-of` reads both folders."""
+    assert not {path.name for path in NEWS.glob("*.gz")} & {path.name for path in WIRE.glob("*.gz")}

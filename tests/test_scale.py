@@ -24,8 +24,8 @@ def test_a_line_goes_through_its_points() -> None:
 
 def test_the_table_says_what_the_whole_costs() -> None:
     costs = [
-        (float(number), Cost(number, 2.0 * number, 10**9, 10**6 * number, 0))
-        for number in (1, 2, 4)
+        (float(share_count), Cost(share_count, 2.0 * share_count, 10**9, 10**6 * share_count, 0))
+        for share_count in (1, 2, 4)
     ]
     lines = list(table({"mine": costs}))
     assert "**1,700 GB of JSON**: 57 min of processor, memory 1 GB, disk 1.7 GB |" in lines[2]
@@ -57,5 +57,5 @@ def test_shares_and_their_merge_run_as_written(tmp_path: Path) -> None:
     program = f'factdrift() {{ "{sys.executable}" -m factdrift "$@"; }}\nset -e\n'
     run_process("bash", "-c", program + block, cwd=tmp_path)
     assert (tmp_path / "releases/dynamic-templama-latest/1.0.0/README.md").is_file()
-    for number in (1, 2, 3, 4):
-        assert (tmp_path / f"share{number}").is_dir()
+    for share_number in (1, 2, 3, 4):
+        assert (tmp_path / f"share{share_number}").is_dir()

@@ -15,7 +15,7 @@ from factdrift.builders.facts.snapshot_diff import CHANGE_ORDER, SEEN_ORDER, Dum
 from factdrift.builders.facts.time_rules import TimeRule
 from factdrift.builders.rows import Entity, Fact, FactChange, Gap, SeenFact
 from tests.histories import NO_LIFE, day, fact, parquet
-from tests.tables import read_table
+from tests.tables import columns_of, read_table
 
 OLD, NEW = date(2021, 1, 15), date(2022, 9, 15)
 EXCLUSIVE = {"P6": TimeRule(exclusive=True)}
@@ -140,10 +140,14 @@ def test_seen(duck: Engine, tmp_path: Path) -> None:
     out_path = tmp_path / "seen.parquet"
     snapshots = tables(duck, tmp_path, [same_fact, open_fact], [promoted_fact, ended_fact])
     assert duck.write(seen(duck, snapshots), out_path, SeenFact, SEEN_ORDER) == 3
-    seen_rows = [
-        (row["relation"], row["end_open"], row["rank"], row["first_seen"], row["last_seen"])
-        for row in duck.rows(duck.read(out_path, SeenFact))
-    ]
+    seen_rows = columns_of(
+        duck.rows(duck.read(out_path, SeenFact)),
+        "relation",
+        "end_open",
+        "rank",
+        "first_seen",
+        "last_seen",
+    )
     assert seen_rows == [
         ("P39", True, "normal", OLD, OLD),
         ("P39", False, "normal", NEW, NEW),

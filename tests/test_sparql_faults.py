@@ -31,8 +31,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """An endpoint with one office that many people held, a year each."""
     path = tmp_path_factory.mktemp("mayors") / "entities.jsonl"
     people = [
-        item(f"Q{100 + number}", f"Mayor {number}", {"P39": [statement("Q9", f"{1800 + number}")]})
-        for number in range(PEOPLE)
+        item(
+            f"Q{100 + mayor_number}",
+            f"Mayor {mayor_number}",
+            {"P39": [statement("Q9", f"{1800 + mayor_number}")]},
+        )
+        for mayor_number in range(PEOPLE)
     ]
     path.write_bytes(b"\n".join(lines([item("Q9", "mayor"), *people])))
     with serve(path) as running:

@@ -282,7 +282,7 @@ def _segments(released: Sequence[dict[str, Any]]) -> dict[str, tuple[str, ...]]:
 
 
 def _names(ids: Sequence[str]) -> str:
-    name_by_id = {number: name for name, number in _ids().items()}
+    name_by_id = {item_number: name for name, item_number in _ids().items()}
     return " ".join(sorted(name_by_id[item_id] for item_id in ids))
 
 

@@ -54,11 +54,9 @@ def told(segment: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def by_statement(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    stated_facts = [
-        stated_fact
-        for case_number, (_, relation, text, _) in enumerate(CASES)
-        for stated_fact in facts_of(case_number + 1, relation, text)
-    ]
+    stated_facts: list[Fact] = []
+    for case_number, (_, relation, text, _) in enumerate(CASES):
+        stated_facts.extend(facts_of(case_number + 1, relation, text))
     path = parquet(tmp_path_factory.mktemp("stale") / "f.parquet", Fact, stated_facts)
     segments = duck.rows(timeline(duck, duck.read(path, Fact), rules=RULES).segments)
     segments_of: dict[str, list[str]] = {}
@@ -214,8 +212,15 @@ def test_kaplan_meier() -> None:
 def test_learned_from_facts(duck: Engine, tmp_path: Path) -> None:
     """Years are measured from middle to middle; the dead and what is vague are not counted."""
     stated_facts = [
-        fact(f"Q{number}", "P5", "Q9", day("2001"), day(f"{2002 + number % 10}"), snapshot=NOW)
-        for number in range(1, 61)
+        fact(
+            f"Q{fact_number}",
+            "P5",
+            "Q9",
+            day("2001"),
+            day(f"{2002 + fact_number % 10}"),
+            snapshot=NOW,
+        )
+        for fact_number in range(1, 61)
     ]
     stated_facts += [fact("Q70", "P5", "Q9", day("2010-01-01"), snapshot=NOW)]
     stated_facts += [fact("Q71", "P5", "Q9", day("1990"), snapshot=NOW)]  # dead

@@ -125,8 +125,8 @@ def test_parts_of_a_dump_that_were_changed_are_read_again(
 @pytest.mark.parametrize("place", ["share.json", "part.json", "statements.json.zst"])
 def test_a_share_that_was_changed_is_refused(dump: Path, tmp_path: Path, place: str) -> None:
     shares = [tmp_path / "0", tmp_path / "1"]
-    for number, share in enumerate(shares):
-        mining.mine_share(dump, share, Share(number, 2), tuning=TUNING)
+    for share_number, share in enumerate(shares):
+        mining.mine_share(dump, share, Share(share_number, 2), tuning=TUNING)
     mining.merge_shares(shares, tmp_path / "out")
     path = next(iter(sorted(shares[1].rglob(place))))
     content = bytearray(path.read_bytes())

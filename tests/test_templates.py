@@ -170,11 +170,10 @@ def test_the_wordings_of_the_papers_are_whole() -> None:
     templama_templates = cloze_templates(
         select_relations(SHIPPED, PAPER), "dynamic-templama", TEMPLATES
     )
-    cloze_texts = {
-        name: text
-        for relation_templates in ckl_templates.values()
-        for name, text in relation_templates.cloze.items()
-    }
+    cloze_texts = {}
+    for relation_templates in ckl_templates.values():
+        for name, text in relation_templates.cloze.items():
+            cloze_texts[name] = text
     assert cloze_texts["P1376/ckl/1"] == "<subject> is the capital of <object>."
     assert cloze_texts["P140/ckl/1"] == "<subject> is affiliated with the <object> religion."
     assert len(cloze_texts) == len(ckl_templates) == 28

@@ -30,7 +30,7 @@ from tests import alignment_figures as measure
 from tests.conftest import DATA
 from tests.dumps import rows as read
 from tests.histories import Interval, day, parquet
-from tests.tables import column_of, names_of, read_table
+from tests.tables import column_of, columns_of, names_of, read_table
 
 ALIGNMENT = Alignment()
 BASE = names_of(fields(rows.Segment))
@@ -347,9 +347,7 @@ def test_the_same_bytes_in_two_processes(tmp_path: Path) -> None:
         if stretch["subject"] in known_subjects
     ]
     left_segments = [stretch for stretch in expected if stretch["subject"] not in known_subjects]
-    assert [
-        (drop["step"], drop["reason"], drop["item"], drop["detail"]) for drop in dropped_rows
-    ] == [
+    assert columns_of(dropped_rows, "step", "reason", "item", "detail") == [
         (
             "align",
             "no_page",
@@ -412,7 +410,7 @@ def kept(
     duck.write(dropped_rows, folder / "d.parquet", rows.Dropped, DROPPED_ORDER)
     order = ("subject", "relation", "object")
     duck.write(segments, folder / "k.parquet", rows.AlignedSegment, order)
-    left_segments = {(row["subject"], row["relation"]) for row in read(folder / "k.parquet")}
+    left_segments = set(columns_of(read(folder / "k.parquet"), "subject", "relation"))
     assert sum(len(pairs[page_row]) for page_row in left_segments) == len(
         read(folder / "k.parquet")
     )

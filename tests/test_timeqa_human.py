@@ -14,7 +14,7 @@ from factdrift.builders.rows import Decision, Gold, ReleasedAlignedSegment
 from tests.asking_rows import check
 from tests.conftest import ROOT, run_cli
 from tests.gold_rows import batch_items, config_rows, figure_rows, gold_row, write_gold
-from tests.tables import column_of, keyed_by_id, names_of
+from tests.tables import column_of, columns_of, keyed_by_id, names_of
 
 RECIPE = ROOT / "builders/recipes/timeqa.yaml"
 CHANGES = ("object", "place", "span", "unanswerable", "time")
@@ -136,7 +136,7 @@ def test_the_revision_rate_is_of_every_kind(human_run: Run) -> None:
         *by_kind.values(),
         sum(bool(fact_row["revisions"]) for fact_row in facts),
     ]
-    assert {kind for kind, number in by_kind.items() if not number} == {"span"}
+    assert {kind for kind, change_count in by_kind.items() if not change_count} == {"span"}
     fact_count = len(set(column_of(facts, "segment")))
     for row in rate:
         assert row["share"] == row["segments"] / fact_count
@@ -166,9 +166,7 @@ def test_whole_histories_are_asked_and_no_others(human_run: Run) -> None:
         if table_row["complete"]
     } == whole_histories
     questions = config_rows(human_run.new, "human")
-    assert {
-        (table_row["subject"], table_row["relation"]) for table_row in questions
-    } <= whole_histories
+    assert set(columns_of(questions, "subject", "relation")) <= whole_histories
     assert set(column_of(questions, "difficulty")) == {"easy", "hard"}
     assert set(column_of(questions, "verification")) == {"human"}
     automatic = config_rows(human_run.new, "easy") + config_rows(human_run.new, "hard")

@@ -1,9 +1,10 @@
 """Questions by hand: which times are asked, what they say and who answers them."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -76,13 +77,24 @@ def pair_of(*segments: ReleasedAlignedSegment, label: str = "Ann Lee", **more: A
 
 def asked_of(
     pair: Pair, seeds: int = 1, about: QuestionTemplates | None = None, **settings: Any
-) -> list[list[PairQuestion]]:
-    """The questions of a pair under each of so many seeds; all can be answered, without probes."""
+) -> list[PairQuestion]:
+    """The questions of a pair under so many seeds; all can be answered, without probes."""
     question_settings = Questions(**{"unanswerable": {}, "probes": 0, **settings})
-    return [
-        ask_pair(pair, about or relation(), question_settings, SEED + seed_offset).questions
-        for seed_offset in range(seeds)
-    ]
+    questions: list[PairQuestion] = []
+    for seed_offset in range(seeds):
+        asked_pair = ask_pair(pair, about or relation(), question_settings, SEED + seed_offset)
+        questions += asked_pair.questions
+    return questions
+
+
+def of_difficulty(
+    questions: Iterable[PairQuestion], difficulty: Literal["easy", "hard"]
+) -> list[PairQuestion]:
+    return [pair_question for pair_question in questions if pair_question.difficulty == difficulty]
+
+
+def reasons_of(dropped_rows: Iterable[Dropped]) -> set[str]:
+    return {dropped_row.reason for dropped_row in dropped_rows}
 
 
 def ask(
@@ -102,21 +114,14 @@ def ask(
 def easy(*segments: ReleasedAlignedSegment, **more: Any) -> list[tuple[str, str]]:
     """Time and answers of the easy questions, one variant."""
     questions, _ = ask(*segments, **more)
-    return [
-        _short(pair_question) for pair_question in questions if pair_question.difficulty == "easy"
-    ]
+    return [*map(_short, of_difficulty(questions, "easy"))]
 
 
 def hard(*segments: ReleasedAlignedSegment, seeds: int = 200, **more: Any) -> set[tuple[str, str]]:
     """Time and answers of the hard questions under many seeds; of years where those have room."""
     settings = {"several": 1, "months": 0, "mix": SPECIFIERS, **more}
-    results = asked_of(pair_of(*segments), seeds, **settings)
-    return {
-        _short(pair_question)
-        for questions in results
-        for pair_question in questions
-        if pair_question.difficulty == "hard"
-    }
+    questions = asked_of(pair_of(*segments), seeds, **settings)
+    return set(map(_short, of_difficulty(questions, "hard")))
 
 
 def _short(pair_question: PairQuestion) -> tuple[str, str]:
@@ -183,13 +188,9 @@ def test_hard_pointwise_looks_on_and_back() -> None:
 
 
 def test_the_mix_is_weighed() -> None:
-    results = asked_of(pair_of(segment("Q2", "1980", "1999")), 400, mix={"in": 3, "between": 1})
-    kinds = Counter(
-        pair_question.time.specifier
-        for questions in results
-        for pair_question in questions
-        if pair_question.difficulty == "hard"
-    )
+    questions = asked_of(pair_of(segment("Q2", "1980", "1999")), 400, mix={"in": 3, "between": 1})
+    hard_questions = of_difficulty(questions, "hard")
+    kinds = Counter(pair_question.time.specifier for pair_question in hard_questions)
     assert kinds.keys() == {"in", "between"}
     assert 0.68 < kinds["in"] / kinds.total() < 0.82
     with pytest.raises(ValueError, match="no kind of hard question has a weight"):
@@ -204,9 +205,9 @@ def test_what_is_asked_for_stands_first() -> None:
     unnamed = segment("Q4", "2003", "2009", verification="human", **gone)
     questions, _ = ask(own_segment, short, unnamed)
     [segment_row] = [
-        pair_question
-        for pair_question in questions
-        if pair_question.segment == 0 and pair_question.difficulty == "easy"
+        easy_question
+        for easy_question in of_difficulty(questions, "easy")
+        if easy_question.segment == 0
     ]
     words = tuple(place.words for place in places_of(segment_row))
     assert words == ("Nine", "Two")
@@ -234,7 +235,7 @@ PROVED: list[tuple[dict[str, Any], str, str | None]] = [
 def test_what_the_page_has_to_prove(more: dict[str, Any], least: str, reason: str | None) -> None:
     """Of what is asked about, and of all else that answers the question."""
     questions, dropped_rows = ask(segment("Q2", "2003", "2009", **more), evidence=least)
-    assert {drop.reason for drop in dropped_rows} == ({reason} if reason else set())
+    assert reasons_of(dropped_rows) == ({reason} if reason else set())
     expected = "not_in_page" if more.get("rule") == "none" else "yes"
     assert {pair_question.answerable for pair_question in questions} == (
         set() if reason else {expected}
@@ -246,7 +247,7 @@ def test_what_the_page_has_to_prove(more: dict[str, Any], least: str, reason: st
     )
     questions, dropped_rows = ask(own_segment, other_segment, evidence=least)
     assert {drop.reason for drop in dropped_rows if drop.item == own_segment.statements[0]} == (
-        {"unproved"} if reason else {"ambiguous"} & {drop.reason for drop in dropped_rows}
+        {"unproved"} if reason else {"ambiguous"} & reasons_of(dropped_rows)
     )
 
 
@@ -268,12 +269,9 @@ def test_before_and_after_are_not_asked_where_the_page_states_others(
     for kind in SPECIFIERS:
         ask_options: dict[str, Any] = {"mix": {kind: 1}, "unanswerable": {}}
         asked_pair = ask_pair(pair, relation(), Questions(**ask_options), SEED)
-        questions = [
-            pair_question.time.specifier
-            for pair_question in asked_pair.questions
-            if pair_question.difficulty == "hard"
-        ]
-        assert questions == [kind] * (kind != never)
+        hard_questions = of_difficulty(asked_pair.questions, "hard")
+        specifiers = [hard_question.time.specifier for hard_question in hard_questions]
+        assert specifiers == [kind] * (kind != never)
         assert [drop.reason for drop in asked_pair.dropped] == ["others_stated"] * (kind == never)
 
 
@@ -291,23 +289,21 @@ def test_points_in_time_that_the_page_states_of_others(
 ) -> None:
     pair = pair_of(segment("Q2", "2003", "2003"), other_dates=(listed,))
     seen_kinds = set()
-    for questions in asked_of(pair, 20, relation(mode=mode), mix={"between": 1}, months=0):
-        for pair_question in questions:
-            first_day, last_day = pair_question.time.days()
-            assert first_day and last_day
-            is_listed = first_day <= listed[0] and listed[1] <= last_day
-            assert pair_question.difficulty == "easy" or not is_listed
-            seen_kinds.add(pair_question.difficulty)
+    for pair_question in asked_of(pair, 20, relation(mode=mode), mix={"between": 1}, months=0):
+        first_day, last_day = pair_question.time.days()
+        assert first_day and last_day
+        is_listed = first_day <= listed[0] and listed[1] <= last_day
+        assert pair_question.difficulty == "easy" or not is_listed
+        seen_kinds.add(pair_question.difficulty)
     assert seen_kinds >= expected - ({"hard"} if mode == "accumulate" else set())
     assert ("easy" in seen_kinds) == ("easy" in expected)
 
 
 def test_several_answers_are_a_share() -> None:
-    shared = [
-        segment(f"Q{seed_offset}", str(first_year), str(first_year + 1))
-        for first_year in (1990, 2001, 2004, 2007, 2010)
-        for seed_offset in (2, 3)
-    ]
+    shared = []
+    for first_year in (1990, 2001, 2004, 2007, 2010):
+        for seed_offset in (2, 3):
+            shared.append(segment(f"Q{seed_offset}", str(first_year), str(first_year + 1)))
     single = [
         segment(f"Q{seed_offset}", f"{seed_offset}", f"{seed_offset + 5}")
         for seed_offset in range(1810, 1985, 9)
@@ -318,11 +314,9 @@ def test_several_answers_are_a_share() -> None:
         for seed in range(30):
             question_settings = Questions(several=share, unanswerable={}, probes=0)
             questions, _, dropped_rows = ask_pair(pair, relation(), question_settings, seed)
-            easy_ones = [
-                pair_question for pair_question in questions if pair_question.difficulty == "easy"
-            ]
-            counts.add(sum(len(pair_question.answers) > 1 for pair_question in easy_ones))
-            assert any(drop.reason == "several_answers" for drop in dropped_rows) == (share < 1)
+            easy_questions = of_difficulty(questions, "easy")
+            counts.add(sum(len(pair_question.answers) > 1 for pair_question in easy_questions))
+            assert ("several_answers" in reasons_of(dropped_rows)) == (share < 1)
         assert counts == expected
 
 
@@ -379,17 +373,10 @@ def test_no_answer_is_cut_out_where_another_entry_gives_one(
     segment_row = segment("Q2", "2003", "2009")
     page: dict[str, Any] = {"naming": (frozenset({1}),), "lengths": (10, 5, 5, 10)}
     for own_segment in (0, 1):
-        results = asked_of(
-            pair_of(segment_row, listed={own_segment: (entry,)}, **page),
-            20,
-            unanswerable={"easy": 0.99},
-        )
-        cut = {
-            pair_question.without_answer
-            for questions in results
-            for pair_question in questions
-            if pair_question.difficulty == "easy"
-        }
+        pair = pair_of(segment_row, listed={own_segment: (entry,)}, **page)
+        questions = asked_of(pair, 20, unanswerable={"easy": 0.99})
+        easy_questions = of_difficulty(questions, "easy")
+        cut = {easy_question.without_answer for easy_question in easy_questions}
         assert (True in cut) == (is_cut or own_segment == 1)
 
 
@@ -419,23 +406,15 @@ def test_windows_are_near_and_empty(
     life = date(born, 1, 1) if born else None, date(died, 12, 30) if died else None
     segment_row = segment("Q2", "2003", "2005", **more)
     pair = pair_of(segment_row, dates_near_evidence=tuple(map(year, near)), life=life)
-    results = asked_of(pair, 300, unanswerable={"hard": 0.6}, windows=1)
-    empty = [
-        pair_question
-        for questions in results
-        for pair_question in questions
-        if pair_question.answerable == "nothing_holds"
-    ]
-    assert {
-        drop.year for pair_question in empty for drop in pair_question.time.days() if drop
-    } == expected
-    assert {
-        (pair_question.evidence, pair_question.difficulty, pair_question.segment)
-        for pair_question in empty
-    } <= {("none", "hard", None)}
-    assert {pair_question.time.specifier for pair_question in empty} == (
-        {"in", "between"} if expected else set()
-    )
+    years, specifiers = set(), set()
+    for pair_question in asked_of(pair, 300, unanswerable={"hard": 0.6}, windows=1):
+        if pair_question.answerable == "nothing_holds":
+            years |= {boundary.year for boundary in pair_question.time.days() if boundary}
+            specifiers.add(pair_question.time.specifier)
+            assert (pair_question.evidence, pair_question.difficulty) == ("none", "hard")
+            assert pair_question.segment is None
+    assert years == expected
+    assert specifiers == ({"in", "between"} if expected else set())
 
 
 @pytest.mark.parametrize(
@@ -451,9 +430,7 @@ def test_the_page_says_whether_its_subject_takes_the(
     the: bool | None, label: str, expected_text: str
 ) -> None:
     templates = relation("Who commanded <the subject> <time>?")
-    [questions] = asked_of(
-        pair_of(segment("Q2", "2003", "2009"), label=label, the=the), 1, templates
-    )
+    questions = asked_of(pair_of(segment("Q2", "2003", "2009"), label=label, the=the), 1, templates)
     assert questions[0].text == f"Who commanded {expected_text} from 2003 to 2009?"
 
 
@@ -477,7 +454,7 @@ def test_every_segment_is_asked_about_or_dropped(
     segments: list[ReleasedAlignedSegment], more: dict[str, Any], reasons: set[str]
 ) -> None:
     _, dropped_rows = ask(*segments, **more)
-    assert {drop.reason for drop in dropped_rows} == reasons
+    assert reasons_of(dropped_rows) == reasons
     assert {(drop.step, drop.subject, drop.relation) for drop in dropped_rows} == {
         ("ask", "Q1", "P54")
     }
@@ -503,12 +480,8 @@ def test_every_segment_is_asked_about_or_dropped(
 def test_gives_answer(label: str, object_id: str, aliases: tuple[str, ...], is_kept: bool) -> None:
     segment_row = segment("Q2", "2003-03", "2009", object_label=object_id, aliases=aliases)
     questions, dropped_rows = ask(segment_row, label=label)
-    assert [
-        pair_question.difficulty
-        for pair_question in questions
-        if pair_question.difficulty == "easy"
-    ] == (["easy"] if is_kept else [])
-    assert ("gives_answer" in {drop.reason for drop in dropped_rows}) == (not is_kept)
+    assert len(of_difficulty(questions, "easy")) == is_kept
+    assert ("gives_answer" in reasons_of(dropped_rows)) == (not is_kept)
 
 
 def test_the_words_of_the_page_give_an_answer_away() -> None:
@@ -545,18 +518,15 @@ def test_templates() -> None:
         {"ask": "<time>, which team had <subject>?", "times": ["in"]},
         {"ask": "What team had <subject> <time>?", "times": ["between"]},
     )
-    segment_row = segment("Q2", "2003", "2009")
-    results = asked_of(pair_of(segment_row), 20, templates)
-    assert {
-        f"{pair_question.template} {pair_question.time.specifier}"
-        for questions in results
-        for pair_question in questions
-    } == {*("P54/1 between", "P54/2 in", "P54/3 between")}
+    segment_row, seen_templates = segment("Q2", "2003", "2009"), set[str]()
+    for pair_question in asked_of(pair_of(segment_row), 20, templates):
+        seen_templates.add(f"{pair_question.template} {pair_question.time.specifier}")
+    assert seen_templates == {"P54/1 between", "P54/2 in", "P54/3 between"}
     questions, dropped_rows = ask(
         segment_row, segment("Q3", "2009", None), about=templates, mix={"after": 1}
     )
     assert "In 2009, which team had Ann Lee?" in {pair_question.text for pair_question in questions}
-    assert {drop.reason for drop in dropped_rows} == {"no_template", "no_room"}
+    assert reasons_of(dropped_rows) == {"no_template", "no_room"}
 
 
 def test_a_choice_does_not_hang_on_other_rows() -> None:

@@ -86,7 +86,9 @@ def test_what_the_local_scorer_gets_wrong() -> None:
     dropped_counts = {
         kind: len(dropped(Local(), kind_texts)) for kind, kind_texts in judged["clean"].items()
     }
-    false_positives = {kind: number for kind, number in dropped_counts.items() if number}
+    false_positives = {
+        kind: text_count for kind, text_count in dropped_counts.items() if text_count
+    }
     assert false_positives == {"words_with_two_senses": 2, "reported_insults": 1}
     missed_counts = {
         kind: len(kind_texts) - len(dropped(Local(), kind_texts))
@@ -215,11 +217,10 @@ def test_filter_keeps_scores() -> None:
 @pytest.mark.parametrize(("judgments", "threshold"), CASES["bands"])
 def test_threshold_by_bands(judgments: str, threshold: float | None) -> None:
     bands = re.findall(r"([0-9.]+) (\d+)/(\d+)", judgments)
-    judged = [
-        (float(low), row_number < int(toxic))
-        for low, toxic, row_count in bands
-        for row_number in range(int(row_count))
-    ]
+    judged = []
+    for low, toxic, row_count in bands:
+        for row_number in range(int(row_count)):
+            judged.append((float(low), row_number < int(toxic)))
     band_threshold, judged_bands = threshold_by_bands(judged, BandRule())
     assert (band_threshold, len(judged_bands)) == (threshold, len(bands))
     assert threshold_by_bands(judged[::-1], BandRule()) == (band_threshold, judged_bands)
@@ -228,7 +229,7 @@ def test_threshold_by_bands(judgments: str, threshold: float | None) -> None:
 def test_band_places_and_samples() -> None:
     scores = (1.0, 0.95, 0.9499, 0.15, 0.3, 0.05, 0.0)
     assert [band_number(score, 0.05) for score in scores] == [19, 19, 18, 3, 6, 1, 0]
-    rows = [(f"r{number}", number / 1000) for number in range(1001)]
+    rows = [(f"r{row_number}", row_number / 1000) for row_number in range(1001)]
     chosen_rows = rows_to_judge(rows, 1, BandRule())
     assert next(iter(chosen_rows)) == 0.95 and len(chosen_rows) == 20
     for ids in chosen_rows.values():

@@ -103,14 +103,17 @@ def test_the_card_shows_the_draws_beside_what_is_expected(drawn_dates: DrawnDate
     assert len(past.data["eval, past"]) == 56 and len(recent.data["eval, recent"]) == 13
     outside = pq.read_table(drawn_dates.folder / "draws_dropped.parquet")["item"].to_pylist()
     lost = len(
-        {row_id("streamingqa", "eval", "past", number) for number in range(200_000)} & {*outside}
+        {row_id("streamingqa", "eval", "past", draw_number) for draw_number in range(200_000)}
+        & {*outside}
     )
     assert sum(past.data["eval, past"].values()) == 100_000 + lost > 100_000
     for plot, series in ((past, "eval, past"), (recent, "eval, recent")):
         total = sum(plot.data[series].values())
         assert sum(plot.expected[series].values()) == pytest.approx(total)
-        for period, number in plot.data[series].items():
-            assert number == pytest.approx(plot.expected[series][period], abs=5 * number**0.5)
+        for period, draw_number in plot.data[series].items():
+            assert draw_number == pytest.approx(
+                plot.expected[series][period], abs=5 * draw_number**0.5
+            )
 
 
 def test_recent_questions_wait_uniformly_from_0_to_30_days(drawn_dates: DrawnDates) -> None:

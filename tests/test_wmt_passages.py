@@ -37,9 +37,11 @@ def test_every_month_and_weekday() -> None:
 def test_chunks_of_six(sentences: int, sizes: list[int]) -> None:
     day = date(2019, 2, 7)
     name = sorting_key(day, bytes(range(32)))
-    words = [f"S{number}." for number in range(sentences)]
+    words = [f"S{sentence_number}." for sentence_number in range(sentences)]
     passages = article_passages(17_934, bytes(range(32)), "\n".join(words))
-    assert ids_of(passages) == [f"{name}_{number}" for number in range(len(sizes))]
+    assert ids_of(passages) == [
+        f"{name}_{sentence_number}" for sentence_number in range(len(sizes))
+    ]
     assert [len(passage.text.split()) - 4 for passage in passages] == sizes
     assert passages[0].text.startswith("Thursday, February 7, 2019. S0.")
     assert {passage.sha256 for passage in passages} == {bytes(range(32)).hex()}
@@ -76,5 +78,5 @@ def test_passages_as_the_original_makes_them(text: str, expected: list[str]) -> 
         f"Thursday, February 7, 2019. {sentence}" for sentence in expected
     ]
     assert [passage.id[-2:] for passage in passages] == [
-        f"_{number}" for number in range(len(expected))
+        f"_{passage_number}" for passage_number in range(len(expected))
     ]

@@ -11,7 +11,8 @@ def zip_with_zstd(files: dict[str, bytes]) -> bytes:
     for name, data in files.items():
         packed = zstandard.compress(data)
         sizes = b"".join(
-            number.to_bytes(4, "little") for number in (zlib.crc32(data), len(packed), len(data))
+            zip_number.to_bytes(4, "little")
+            for zip_number in (zlib.crc32(data), len(packed), len(data))
         )
         name_size = len(name).to_bytes(2, "little")
         common = b"\x14\0\0\0\x5d\0\0\0\0\0" + sizes + name_size + b"\0\0"

@@ -1,17 +1,11 @@
-"""Amazon Mechanical Turk, by its requester site: a CSV file, a template, and the CSV of results.
+"""Amazon Mechanical Turk, by files of its requester site: a CSV, a template, and a CSV of results.
 
-It takes no new requesters since 30 July 2026: this is for accounts that are older. Everyone else
-has `static` pages, which Prolific, Connect and the like take as a link.
-
-The template holds the page of `annotation.page` with one variable, `${data}`, for which a HIT is
-put in: deflated JSON in base64, so that MTurk sees nothing but ASCII letters, whatever an article
-holds. It may have up to 65,535 bytes with its data. The site puts a template into a form of its
-own, with a button below it. HTML allows no form in a form, so the template (`mturk_head.html`)
-makes its form by script, takes the button away, and lets no Enter key submit the outer form.
-
-Results are the CSV file of the site (`WorkerId`, `AssignmentId`, `Answer.submission`). Worker and
-assignment are those that MTurk says; a submission that says others was copied from elsewhere and
-is refused.
+It takes no new requesters since 30 July 2026; others have `static` pages, to which Prolific and
+Connect send people. The template holds the page with one variable, `${data}`, for a HIT: deflated
+JSON in base64, ASCII letters whatever an article holds. The site puts a template into a form of its
+own with a button, and HTML allows no form in a form: `mturk_head.html` makes one by script, and
+takes the button away. A submission that names another worker or assignment than the site does was
+copied from elsewhere, and is refused.
 """
 
 import base64
@@ -26,12 +20,7 @@ from factdrift.annotation.order import Delivery
 from factdrift.annotation.page import packed_hit, render_page
 from factdrift.annotation.platforms.base import Decide, FitsHit, Platform, Recognition, write_csv
 from factdrift.annotation.reading import csv_rows, is_table, read_head
-from factdrift.annotation.submission import (
-    Refused,
-    Submission,
-    decode_json,
-    submission_from_value,
-)
+from factdrift.annotation.submission import Refused, Submission, decode_json, submission_from_value
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
@@ -41,11 +30,13 @@ from factdrift.builders.core.limits import LONGEST_ROW
 SITE = "https://www.mturk.com"
 # The column, and field of the page's form, that holds base64 of the submission's JSON.
 ANSWER = "Answer.submission"
-# Bytes of a template with its data.
+# A form with all in it and the line end after it: `<form id="a">…</form>`, but not `<formula>`.
 _FORM = re.compile(r"<form\b.*?</form>\n?", re.DOTALL)
-"""A form with all in it and the line end after it: `<form id="a">…</form>`, but not `<formula>`."""
+# Bytes of a template with its data.
 LARGEST = 65_535
 VARIABLE = "${data}"
+# The columns in which a requester decides.
+_DECIDED = ("Approve", "Reject")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # Bytes left for what the site puts around a template.
 _SPARE = 2048
@@ -64,12 +55,8 @@ class MTurk(Platform):
         cells = [packed_hit(hit, batch.id) for hit in batch.hits]
         page_size = len(page_template) - len(VARIABLE) + _SPARE + max(map(len, cells), default=0)
         readme_text = resource("annotation/platforms/mturk_readme.txt").read_text("utf-8")
-        file_texts = {
-            "template.html": page_template,
-            "README.txt": readme_text.format(size=page_size),
-        }
-        for file_name, file_text in file_texts.items():
-            (folder / file_name).write_text(file_text, "ascii", newline="\n")
+        (folder / "template.html").write_text(page_template, "ascii", newline="\n")
+        (folder / "README.txt").write_text(readme_text.format(size=page_size), "ascii")
         write_csv(folder / "hits.csv", [["data"], *([row_cell] for row_cell in cells)])
 
     def hit_limit(self, layout: Layout) -> FitsHit:
@@ -80,44 +67,35 @@ class MTurk(Platform):
 
     def recognises(self, results_path: Path) -> Recognition:
         """`SURE` of a table with the columns that only the requester site has."""
-        column_names = read_head(results_path).split("\n", 1)[0]
-        is_sure = (
-            is_table(results_path) and "AssignmentId" in column_names and "WorkerId" in column_names
-        )
+        head = read_head(results_path).split("\n", 1)[0]
+        is_sure = is_table(results_path) and "AssignmentId" in head and "WorkerId" in head
         return Recognition.SURE if is_sure else Recognition.NO
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """A submission from a row of the site's CSV, by the worker and assignment that it names."""
         if not table:
             return Refused(where, line, "not a table", "MTurk's results are the CSV of its site")
-        platform_ids = {"worker": value.get("WorkerId"), "assignment": value.get("AssignmentId")}
-        row_status = value.get("AssignmentStatus", "")
+        ids = {"worker": value.get("WorkerId"), "assignment": value.get("AssignmentId")}
         encoded_answer = value.get(ANSWER, "").strip()
-        if not all(platform_ids.values()):
+        if not all(ids.values()):
             return Refused(where, line, "no worker or assignment")
         if not encoded_answer:
             return Refused(where, line, "no answers", f"the column {ANSWER} is missing or empty")
         if len(encoded_answer) > LONGEST_ROW:
             return Refused(where, line, "too long", f"{len(encoded_answer):,} characters")
         try:
-            decoded_answer = decode_json(
-                base64.b64decode(encoded_answer, validate=True).decode("utf-8")
-            )
+            answer_text = base64.b64decode(encoded_answer, validate=True).decode("utf-8")
+            answer = decode_json(answer_text)
         except ValueError as error:
             if len(encoded_answer) == _CELL:
                 refusal_detail = "a spreadsheet has cut it; take the file as MTurk gives it"
                 return Refused(where, line, "cut short", refusal_detail)
             return Refused(where, line, "not a submission", str(error)[:120])
-        for column_name, answer_text in platform_ids.items():
-            if isinstance(decoded_answer, dict) and decoded_answer.get(column_name) not in (
-                None,
-                "",
-                answer_text,
-            ):
-                return Refused(
-                    where, line, "another's submission", f"it names another {column_name}"
-                )
-        return submission_from_value(decoded_answer, where, line, **platform_ids, status=row_status)
+        for name, platform_id in ids.items():
+            if isinstance(answer, dict) and answer.get(name) not in (None, "", platform_id):
+                return Refused(where, line, "another's submission", f"it names another {name}")
+        status = value.get("AssignmentStatus") or ""
+        return submission_from_value(answer, where, line, **ids, status=status)
 
     def feedback(self, results_path: Path, decide: Decide, folder: Path) -> list[str]:
         """The CSV with Approve or Reject filled in, for work that still waits for a decision.
@@ -126,38 +104,18 @@ class MTurk(Platform):
         row can be read: a row that is none has no id to decide by.
         """
         table_rows: list[list[str]] = []
-        for table_row in csv_rows(results_path) if is_table(results_path) else ():
-            if isinstance(table_row, Refused):
+        for entry in csv_rows(results_path) if is_table(results_path) else ():
+            if isinstance(entry, Refused):
                 continue
-            column_names = [
-                column_name
-                for column_name in table_row.value
-                if column_name not in ("Approve", "Reject")
-            ]
-            table_rows = table_rows or [[*map(_escape_formula, column_names), "Approve", "Reject"]]
-            row_submission = self.submission(
-                table_row.value, display_path(results_path), table_row.line, table=True
-            )
-            is_open = table_row.value.get("AssignmentStatus") in ("Submitted", "", None)
-            verdict = (
-                decide(row_submission)
-                if is_open and isinstance(row_submission, Submission)
-                else None
-            )
-            verdict_marks = ["", ""]
-            if verdict is not None:
-                verdict_marks = (
-                    ["", _reason_for_worker(verdict.reason)] if verdict.reason else ["x", ""]
-                )
-            table_rows.append(
-                [
-                    *(
-                        _escape_formula(table_row.value[column_name])
-                        for column_name in column_names
-                    ),
-                    *verdict_marks,
-                ]
-            )
+            cells = {name: entry.value[name] for name in entry.value if name not in _DECIDED}
+            table_rows = table_rows or [[*map(_escape_formula, cells), *_DECIDED]]
+            submission = self.submission(cells, display_path(results_path), entry.line, table=True)
+            is_open = cells.get("AssignmentStatus") in ("Submitted", "", None)
+            verdict = decide(submission) if is_open and isinstance(submission, Submission) else None
+            marks = ["", ""] if verdict is None else ["x", ""]
+            if verdict is not None and verdict.reason:
+                marks = ["", _reason_for_worker(verdict.reason)]
+            table_rows.append([*map(_escape_formula, cells.values()), *marks])
         if not table_rows:
             return []
         feedback_path = folder / f"mturk-{file_sha256(results_path)[:8]}-review.csv"

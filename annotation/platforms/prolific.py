@@ -90,6 +90,10 @@ class Prolific(Static):
             hits=len(batch.hits),
             checks=_checks(layout),
             who=screening(layout.qualifications),
+            fees=", ".join(
+                f"{100 * fee_share:.1f} % ({payer})"
+                for payer, fee_share in self.service_fees.items()
+            ),
         )
         (folder / "README.txt").write_text(readme_text, "utf-8", newline="\n")
         hit_numbers = range(1, len(batch.hits) + 1)
@@ -352,4 +356,12 @@ def screening(qualifications: Qualifications) -> str:
         criteria_parts.append(f"approval rate from {qualifications.approval_percent}")
     if qualifications.approved_hits:
         criteria_parts.append(f"previous submissions from {qualifications.approved_hits}")
-    return "; ".join([*criteria_parts, "first language: English"])
+    if qualifications.first_languages:
+        criteria_parts.append(f"first language: {', '.join(qualifications.first_languages)}")
+    if qualifications.education:
+        criteria_parts.append(f"highest education level: {qualifications.education}")
+    if qualifications.adult:
+        criteria_parts.append("age from 18, with the content warning of a sensitive study")
+    if qualifications.expert:
+        criteria_parts.append("a custom allowlist of your experts' ids")
+    return "; ".join(criteria_parts) or "nobody is left out"

@@ -32,10 +32,10 @@ def statistics_of(
     prefix: str, passages_path: Path, stated_path: Path, questions_path: Path
 ) -> Iterator[Statistics]:
     """What the corpus holds, and what is asked."""
-    about = "sentences made from facts" if prefix else "news and pages"
+    corpus = "sentences made from facts" if prefix else "news and pages"
     yield Statistics(
         f"{prefix}contents",
-        f"Contents: {about}",
+        f"Contents: {corpus}",
         duck.records(_CONTENTS, [passages_path, stated_path]),
         "Noise is what states no fact that was found. Days are those of the passages.",
     )
@@ -45,7 +45,7 @@ def statistics_of(
     lacking = f" Without rows: {', '.join(missing_kinds)}." if missing_kinds else ""
     yield Statistics(
         f"{prefix}kinds",
-        f"Kinds: {about}",
+        f"Kinds: {corpus}",
         kind_rows,
         "Passages are judged by day: 2 proves the answer for the day asked about, 1 states the "
         f"same term on an earlier day, 0 states the term of another object.{lacking}",

@@ -19,7 +19,7 @@ from factdrift.builders.facts.text_evidence import (
     fact_evidence,
 )
 from factdrift.builders.text.dates import DateMention, DayInterval
-from factdrift.reasoning.as_of.rows import StatedFact
+from factdrift.reasoning.as_of.rows import PassageFact
 
 Grade = Literal["proves", "supports", "unjudged", "stale"]
 """Judged 2, 1, not at all, and 0."""
@@ -62,23 +62,22 @@ def stated_days(
     evidence = evidence or fact_evidence(passage, fact_dates(held, day), wording)
     if evidence.relation is None:
         return None
-    first_day = _first_day(evidence.starts or (), day)
-    is_open, last_day = _last_day(evidence.ends or ())
+    starts, ends = evidence.starts or (), evidence.ends or ()
+    is_open, last_day = _last_day(ends)
     is_news = passage.names is not None
-    holds_then = held.holds_within(day, day) is Certainty.CERTAIN
-    is_current = holds_then and ((is_news and last_day is None) or is_open)
-    if not (is_current or evidence.starts or last_day):
+    is_current = held.holds_within(day, day) is Certainty.CERTAIN
+    is_current &= is_open or (is_news and last_day is None)
+    if not (is_current or starts or last_day):
         return None
-    if not is_current and last_day is None and not _is_exact(evidence.starts or ()):
-        # The year of a beginning proves no day of it, since what began may soon have ended.
-        first_day = None
-    is_fresh = held.starts_within(day - _NEWS, day) is Certainty.CERTAIN
+    # The year of a beginning proves no day of it, since what began may soon have ended.
+    proves_start = is_current or last_day is not None or _is_exact(starts)
+    is_fresh = is_news and held.starts_within(day - _NEWS, day) is Certainty.CERTAIN
     return StatedDays(
-        is_current,
-        evidence.is_change and is_news and is_fresh,
-        first_day,
-        last_day,
-        evidence.relation,
+        is_current=is_current,
+        is_change=evidence.is_change and is_fresh,
+        stated_from=_first_day(starts, day) if proves_start else None,
+        stated_until=last_day,
+        relation_word=evidence.relation,
     )
 
 
@@ -112,7 +111,7 @@ def _last_day(ends: Collection[DateMention]) -> tuple[bool, date | None]:
     return is_open, max(last_days, default=None)
 
 
-def proved_days(fact: StatedFact) -> tuple[date, date] | None:
+def proved_days(fact: PassageFact) -> tuple[date, date] | None:
     """The first and the last day for which a text itself proves that a fact holds, if any.
 
     A beginning that the text tells as its news proves the days from then on, a date in it the days
@@ -130,7 +129,7 @@ def proved_days(fact: StatedFact) -> tuple[date, date] | None:
 
 
 def judge(
-    fact: StatedFact, answers: Collection[str], statements: Collection[str], as_of: date
+    fact: PassageFact, answers: Collection[str], statements: Collection[str], as_of: date
 ) -> Grade:
     """Say what a passage that states a fact is worth for a question about a day.
 
