@@ -34,6 +34,7 @@ from factdrift.annotation.batch import (
 from factdrift.annotation.dataset import DatasetRows, open_dataset
 from factdrift.annotation.items import ItemSelection, TextSources, make_items
 from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.links import LINK_KEY, make_link_key
 from factdrift.annotation.order import BatchOrder, Delivery
 from factdrift.annotation.page import render_page
 from factdrift.annotation.platforms import find_platform
@@ -345,6 +346,8 @@ def write_batch(
         )
         _write_text(folder / PREVIEW, preview_page)
         (folder / batch.platform).mkdir()
+        if platform.serves_pages:
+            batch = replace(batch, link_key=make_link_key(folder))
         platform.export(batch, layout, folder / batch.platform, delivery)
         (folder / LAYOUT_COPY).mkdir()
         for layout_file in LAYOUT_FILES:
@@ -352,7 +355,7 @@ def write_batch(
         path_by_name = {
             written_path.relative_to(folder).as_posix(): written_path
             for written_path in folder.rglob("*")
-            if written_path.is_file()
+            if written_path.is_file() and written_path.name != LINK_KEY
         }
         manifest = BatchManifest(
             **batch.identity,

@@ -27,8 +27,11 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
     batch_folder, manifest = make_batch(order(tmp_path))
     assert batch_folder == tmp_path / "hits" / "quick" / "0001"
     entries = {entry.path: entry.sha256 for entry in manifest.files}
+    key_path = batch_folder / "links.key"
+    assert key_path.stat().st_mode & 0o777 == 0o600
     assert checksums(batch_folder) == entries | {
-        "manifest.json": file_sha256(batch_folder / "manifest.json")
+        "links.key": file_sha256(key_path),
+        "manifest.json": file_sha256(batch_folder / "manifest.json"),
     }
     batch_files = "items.jsonl layout/layout.yaml layout/task.html.j2 preview.html private.json"
     pages = "static/hits/0001.json static/hits/0002.json static/links.csv static/task.html"
@@ -71,7 +74,11 @@ def test_a_preview_has_some_hits(hits: int, shown_count: int, tmp_path: Path) ->
     assert (batch_folder / "preview.html").read_text("utf-8").count('"items":[') == shown_count
 
 
-def test_the_same_order_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_order_gives_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the same key of links, which is otherwise drawn for each batch."""
+    monkeypatch.setenv("FACTDRIFT_LINK_KEY", "a key of links for tests")
     first_batch, _ = make_batch(order(tmp_path))
     second_batch, _ = make_batch(order(tmp_path, out=tmp_path / "other"))
     assert checksums(first_batch) == checksums(second_batch)

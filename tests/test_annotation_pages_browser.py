@@ -23,6 +23,7 @@ from factdrift.annotation.submission import Json, Submission, submission_from_va
 from tests.annotation_items import FIELDS, hit, own_layout
 from tests.annotation_workers import batch_of, hand_in, refusals, take
 from tests.browser import SIZES, Browser, Taker, browser, served, taker
+from tests.receiving import place_link
 from tests.tables import column_of, read_table
 
 __all__ = ["browser", "taker"]  # fixtures
@@ -469,17 +470,14 @@ def test_links(split: bool, tmp_path: Path) -> None:
         f"{parameter}={{{{%{parameter}%}}}}"
         for parameter in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
     )
-    names = (
-        [f"{layout_name}?" for layout_name in pages]
-        if split
-        else ["task.html?hit=1&", "task.html?hit=2&"]
-    )
     turns = []
-    for turn in "12":
-        for parameter in (0, 1):
-            turns.append([turn, hit_batch.hits[parameter].id, names[parameter] + who])
+    for slot_number, hit_number in ((1, 1), (1, 2), (2, 1), (2, 2)):
+        place = place_link(hit_batch, hit_number, slot_number)
+        name = f"{pages[hit_number - 1]}?" if split else f"task.html{place}&"
+        turns.append([str(slot_number), hit_batch.hits[hit_number - 1].id, name + who])
     with (static / "links.csv").open(encoding="utf-8", newline="") as file:
         assert [*csv.reader(file)] == [["assignment", "hit", "link"], *turns]
+    assert not split or "sign=" not in turns[0][2]
 
 
 NOTE = "=1+1 <b> \U0001f600 ${x}"

@@ -24,7 +24,7 @@ class Search extends View {
     this.button.disabled = true;
     this.status.textContent = 'Searching \u2026';
     try {
-      const answer = await fetch('search', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ worker, assignment, query }), referrerPolicy: 'no-referrer', credentials: 'omit' });
+      const answer = await fetch('search', { method: 'POST', headers: headers(), body: JSON.stringify({ worker, assignment, query }), referrerPolicy: 'no-referrer', credentials: 'omit' });
       const reply = await answer.json().catch(() => ({}));
       if (!answer.ok) throw new Error(reply.says || String(answer.status));
       const made = { query, found: reply.passages.map((p) => p.id), opened: [] };
