@@ -103,26 +103,28 @@ def second_event(first: Clause, second: Clause) -> str:
     return _pointing_back(event, first, second)
 
 
-def event_of_join(asked: Clause, event: Clause, *, is_first: bool) -> str:
+def event_of_join(asked_clause: Clause, event_clause: Clause, *, is_first: bool) -> str:
     """Return the event of a question about something else at its time.
 
     `is_first` says whether it stands before what is asked; if so, that has the pronoun.
     """
-    text = event.wording.event or ""
-    is_active = _ACTIVE_SUBJECT.search(asked.wording.ask or "")
-    if event.wording.becoming and is_active and event.agent == asked.subject:
-        return event.wording.becoming
-    if event.target == asked.subject and not is_first:
-        return _with_pronoun(text, event.target_role, asked.kind("subject"), event.target_kind)
+    text = event_clause.wording.event or ""
+    is_active = _ACTIVE_SUBJECT.search(asked_clause.wording.ask or "")
+    if event_clause.wording.becoming and is_active and event_clause.agent == asked_clause.subject:
+        return event_clause.wording.becoming
+    if event_clause.target == asked_clause.subject and not is_first:
+        return _with_pronoun(
+            text, event_clause.target_role, asked_clause.kind("subject"), event_clause.target_kind
+        )
     return text
 
 
-def ask_after_event(asked: Clause, event: Clause) -> str:
+def ask_after_event(asked_clause: Clause, event_clause: Clause) -> str:
     """Return what is asked after the event at whose time it was so."""
-    text = asked.wording.ask or ""
-    if event.target == asked.subject:
-        kinds = asked.kind("subject"), event.target_kind
-        return _with_pronoun(text, "subject", *kinds, is_clear=event.has_person)
+    text = asked_clause.wording.ask or ""
+    if event_clause.target == asked_clause.subject:
+        kinds = asked_clause.kind("subject"), event_clause.target_kind
+        return _with_pronoun(text, "subject", *kinds, is_clear=event_clause.has_person)
     return text
 
 
@@ -146,26 +148,26 @@ def states_of_both(first: Clause, second: Clause) -> tuple[str, str] | None:
     `<subject> played for both <the object>` and `<the object>` are joined by `and`. Two offices
     share the words of the first: `<subject> was both <object>` and `<subject>`.
     """
-    states = [clause.wording.was or "" for clause in (first, second)]
-    roles = first.target_role, second.target_role
-    marks = [f"<{state.rpartition('<')[2]}" for state in states]
-    ends_in_target = all(mark.endswith(f"{role}>") for mark, role in zip(marks, roles, strict=True))
-    words = [
-        state.removesuffix(mark).partition("> ")[2]
-        for state, mark in zip(states, marks, strict=True)
-    ]
-    both_offices = first.target_kind == second.target_kind == "office"
-    if (
-        first.agent != second.agent
-        or not ends_in_target
-        or not (both_offices or words[0] == words[1])
-    ):
+    first_words, second_words = (_words_before_target(clause) for clause in (first, second))
+    if first.agent != second.agent or not first_words or not second_words:
         return None
-    shared_state = states[0].removesuffix(marks[0])
-    several = _OFFICE_OF.sub("the offices of ", shared_state)
-    if several == shared_state:
-        several = f"{shared_state}both "
-    return f"{several}{marks[0]}", marks[1]
+    both_offices = first.target_kind == second.target_kind == "office"
+    if not both_offices and first_words.partition("> ")[2] != second_words.partition("> ")[2]:
+        return None
+    plural_words = _OFFICE_OF.sub("the offices of ", first_words)
+    if plural_words == first_words:
+        plural_words = f"{first_words}both "
+    first_mark, second_mark = (
+        (clause.wording.was or "").removeprefix(state_words)
+        for clause, state_words in ((first, first_words), (second, second_words))
+    )
+    return f"{plural_words}{first_mark}", second_mark
+
+
+def _words_before_target(clause: Clause) -> str:
+    """Return the words of a state before its target, if that ends it; else an empty text."""
+    state_text = clause.wording.was or ""
+    return state_text.rpartition("<")[0] if state_text.endswith(f"{clause.target_role}>") else ""
 
 
 def have_one_state(first: Clause, second: Clause) -> bool:

@@ -15,6 +15,7 @@ from factdrift.builders.core.tables import seeded_order
 from factdrift.builders.facts.relations import RelationWording
 from factdrift.reasoning.states import PAIR, Knowledge
 from factdrift.reasoning.titles import (
+    BODY,
     CHIEF_MINISTER,
     HEAD_OF_TERRITORY,
     KIND_CUT,
@@ -96,58 +97,71 @@ def _countries(
     pairs = terms.select(*PAIR).distinct()
     with_country = entities.filter(entities.country.notnull())
     # A country is named by its label, as others state it.
-    names = with_country.select(name="country").distinct()
-    countries = entities.join(names, entities.label == names.name).select("id", country="label")
+    country_names = with_country.select(name="country").distinct()
+    countries = entities.join(country_names, entities.label == country_names.name).select(
+        "id", country="label"
+    )
     of_countries = pairs.join(countries, pairs.subject == countries.id)
     of_countries = of_countries.select(
         *PAIR, "country", kind=ibis.null("string"), has_name=ibis.literal(False)
     )
-    others = with_country.select("id", "country", "label", "classes").anti_join(countries, "id")
-    of_others = pairs.join(others, pairs.subject == others.id)
+    other_items = with_country.select("id", "country", "label", "classes").anti_join(
+        countries, "id"
+    )
+    of_other_items = pairs.join(other_items, pairs.subject == other_items.id)
 
     office_relations = [key for key, wording in phrases.items() if wording.subject_is == "office"]
-    is_office = of_others.relation.isin(office_relations)
-    offices = of_others.filter(is_office)
-    offices = offices.select(
+    is_office = of_other_items.relation.isin(office_relations)
+    office_pairs = of_other_items.filter(is_office)
+    office_pairs = office_pairs.select(
         *PAIR,
         "country",
-        kind=office_kind(offices.label),
-        has_name=offices.label.contains(offices.country)
-        & ~offices.label.re_search(HEAD_OF_TERRITORY),
+        kind=office_kind(office_pairs.label),
+        has_name=office_pairs.label.contains(office_pairs.country)
+        & ~office_pairs.label.re_search(HEAD_OF_TERRITORY),
     )
-    classed = of_others.filter(~is_office).mutate(class_id=of_others.classes.unnest())
-    classed = classed.select(
+    classed_pairs = of_other_items.filter(~is_office).mutate(
+        class_id=of_other_items.classes.unnest()
+    )
+    classed_pairs = classed_pairs.select(
         *PAIR,
         "country",
-        kind=classed.relation + ibis.literal(" ") + classed.class_id,
+        kind=classed_pairs.relation + ibis.literal(" ") + classed_pairs.class_id,
         has_name=ibis.literal(False),
     )
-    return ibis.union(of_countries, offices, classed)
+    return ibis.union(of_countries, office_pairs, classed_pairs)
 
 
 def office_kind(label: ir.StringValue) -> ir.StringValue:
     """Return the kind of an office as `titles.kind_of_office` does."""
     small_label = label.fill_null("").lower()
-    kind = small_label.re_replace(KIND_CUT, "")
-    body = small_label.substr(kind.length()).re_extract(KIND_OF_BODY, 1)
+    kind_text = small_label.re_replace(KIND_CUT, "")
+    body_word = small_label.substr(kind_text.length()).re_extract(KIND_OF_BODY, 1)
     return ibis.cases(
-        (kind.endswith(MINISTER) & ~kind.endswith(CHIEF_MINISTER), ibis.literal(MINISTER)),
-        (body != "", kind + ibis.literal(" of the ") + body),
-        else_=kind,
+        (
+            kind_text.endswith(MINISTER) & ~kind_text.endswith(CHIEF_MINISTER),
+            ibis.literal(MINISTER),
+        ),
+        (label.re_search(BODY), small_label),
+        (body_word != "", kind_text + ibis.literal(" of the ") + body_word),
+        else_=kind_text,
     )
 
 
 def _with_own_country(countries: ir.Table, seed: int) -> ir.Table:
     """Couple the offices that have the name of a country with a few timelines of the country."""
-    own = countries.filter(countries.kind.isnull())
+    own_timelines = countries.filter(countries.kind.isnull())
     drawn_order = ibis.window(
-        group_by="country", order_by=[seeded_order(seed, own.country, _place(own)), *PAIR]
+        group_by="country",
+        order_by=[seeded_order(seed, own_timelines.country, _place(own_timelines)), *PAIR],
     )
-    own = own.mutate(nth=ibis.row_number().over(drawn_order))
-    own = own.filter(own.nth < _PARTNERS).select(
+    own_timelines = own_timelines.mutate(nth=ibis.row_number().over(drawn_order))
+    own_timelines = own_timelines.filter(own_timelines.nth < _PARTNERS).select(
         "country", o_subject="subject", o_relation="relation"
     )
-    parts = countries.filter(countries.has_name)
-    couples = parts.select(*PAIR, "country").distinct().join(own, "country")
+    named_offices = countries.filter(countries.has_name)
+    country_couples = (
+        named_offices.select(*PAIR, "country").distinct().join(own_timelines, "country")
+    )
     no_object = ibis.literal("")
-    return couples.mutate(by_object=no_object, o_by_object=no_object)
+    return country_couples.mutate(by_object=no_object, o_by_object=no_object)

@@ -197,8 +197,9 @@ class _Places:
             place = 0 if first.agent_role == "subject" else 1
             names[place] = f"{self._items[place]} and {self._items[place + 2]} both"
             return self._names.fill_wording("was", self._row.relations[0], *names)
-        if states := states_of_both(first, second):
-            return f"{self._filled(states[0], 0, 1)} and {self._filled(states[1], 2, 3)}"
+        if both_states := states_of_both(first, second):
+            first_state, second_state_text = both_states
+            return f"{self._filled(first_state, 0, 1)} and {self._filled(second_state_text, 2, 3)}"
         second_text, needs_and = second_state(first, second)
         states = self._phrase("was", 0, 0, 1), self._filled(second_text, 2, 3)
         return f" {'and' if needs_and else joining_word} ".join(states)
@@ -227,18 +228,20 @@ def _dates(term: rows.Segment) -> str:
     A boundary that reaches up to the other one was cut there, as nothing ends before it begins, so
     that it is told as the source has it: `from 2023 to May 2023`.
     """
-    start, end = (term.start_first, term.start_last), (term.end_first, term.end_last)
+    start_days, end_days = (term.start_first, term.start_last), (term.end_first, term.end_last)
     if term.end_open:
-        return f"from {boundary(*start) or 'an unknown day'} to now"
-    if start[1] is not None and start == (None, end[1]):
-        return f"until {boundary(*end)}"
-    if end[0] is not None and end == (start[0], None):
-        return f"from {boundary(*start)}"
-    if start[1] == end[1]:
-        start = _uncut(start)
-    if start[0] == end[0]:
-        end = _uncut(end)
-    start_text, end_text = (boundary(*days) or "an unknown day" for days in (start, end))
+        return f"from {boundary(*start_days) or 'an unknown day'} to now"
+    if start_days[1] is not None and start_days == (None, end_days[1]):
+        return f"until {boundary(*end_days)}"
+    if end_days[0] is not None and end_days == (start_days[0], None):
+        return f"from {boundary(*start_days)}"
+    if start_days[1] == end_days[1]:
+        start_days = _uncut(start_days)
+    if start_days[0] == end_days[0]:
+        end_days = _uncut(end_days)
+    start_text, end_text = (
+        boundary(*possible_days) or "an unknown day" for possible_days in (start_days, end_days)
+    )
     return f"from {start_text} to {end_text}"
 
 

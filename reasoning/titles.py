@@ -55,11 +55,13 @@ def kind_of_office(label: str) -> str:
     ('minister', 'governor')
     """
     small_label = label.lower()
-    kind = re.sub(KIND_CUT, "", small_label)
-    if kind.endswith(MINISTER) and not kind.endswith(CHIEF_MINISTER):
+    kind_text = re.sub(KIND_CUT, "", small_label)
+    if kind_text.endswith(MINISTER) and not kind_text.endswith(CHIEF_MINISTER):
         return MINISTER
-    body = re.match(KIND_OF_BODY, small_label.removeprefix(kind))
-    return f"{kind} of the {body[1]}" if body else kind
+    if re.search(BODY, label):  # a bank's governor is not like that of a province
+        return small_label
+    body_match = re.match(KIND_OF_BODY, small_label.removeprefix(kind_text))
+    return f"{kind_text} of the {body_match[1]}" if body_match else kind_text
 
 
 def office_title(label: str, country: str) -> str:
@@ -126,19 +128,19 @@ def office_titles(
     that have some names, or have them with something behind an `of`. A title that some other office
     may have is not used.
     """
-    titles: dict[str, str] = {}
-    for item_id, name in names.items():
+    titles_by_id: dict[str, str] = {}
+    for item_id, office_name in names.items():
         country = entities[item_id].country
-        title = office_title(name, country) if country else name
-        if title != name:
-            titles[item_id] = title
+        title = office_title(office_name, country) if country else office_name
+        if title != office_name:
+            titles_by_id[item_id] = title
     ids_by_title: dict[str, set[str]] = {}
-    for item_id, title in titles.items():
+    for item_id, title in titles_by_id.items():
         ids_by_title.setdefault(title.lower(), set()).add(item_id)
     for title, item_ids in bearers(ids_by_title).items():
         ids_by_title[title] |= set(item_ids)
     return {
         item_id: title
-        for item_id, title in titles.items()
+        for item_id, title in titles_by_id.items()
         if ids_by_title[title.lower()] == {item_id}
     }
