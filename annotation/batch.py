@@ -1,8 +1,9 @@
 """A batch of HITs: its items and manifest, its id, and how it is read back from its folder.
 
 `hits/<layout>/0001/` holds `manifest.json`, `items.jsonl` (what is shown, and the row behind it),
-`private.json` (known answers of attention items), `preview.html`, `layout/` (the layout as it was)
-and a folder with the platform's files, the only ones that leave the machine. `annotation.hits`
+`private.json` (known answers of attention items), `links.key` (see `annotation.links`),
+`preview.html`, `layout/` (the layout as it was) and a folder with the platform's files, the only
+ones that leave the machine. `annotation.hits`
 writes it.
 """
 
@@ -18,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.layout import KnownItem, Layout, load_layout
+from factdrift.annotation.links import read_link_key
 from factdrift.annotation.reading import json_documents, require_entries
 from factdrift.annotation.submission import Json, decode_json
 from factdrift.builders.core.config import Strict, display_path
@@ -80,10 +82,14 @@ class BatchIdentity:
 
 @dataclass(frozen=True, kw_only=True)
 class HitBatch(BatchIdentity):
-    """A batch with its items, and the `folder` that contains it."""
+    """A batch with its items, and the `folder` that contains it.
+
+    `link_key` signs the links to its pages; empty where it has none of our own.
+    """
 
     hits: tuple[Hit, ...]
     folder: Path
+    link_key: bytes = field(default=b"", repr=False)
 
     @property
     def items(self) -> list[Item]:
@@ -275,7 +281,12 @@ def read_batch(batch_folder: Path) -> HitBatch:
         raise _edited_error(
             batch_folder, f"its {MANIFEST} and {ITEMS} do not fit each other"
         ) from None
-    batch = HitBatch(**manifest.identity, hits=batch_hits, folder=batch_folder)
+    batch = HitBatch(
+        **manifest.identity,
+        hits=batch_hits,
+        folder=batch_folder,
+        link_key=read_link_key(batch_folder),
+    )
     if batch_id(batch) != batch.id or manifest.rows != sent_row_ids(batch):
         raise _edited_error(batch_folder, "the batch is not what its id says")
     return batch

@@ -186,6 +186,9 @@ class ServingOrder:
 
     `minutes`: how long a HIT stays in hand, by default six times what it is paid for, at least 30.
     `code` and `complete`: what is told at the end; for Prolific the link follows from the code.
+    Who has a signed link is let in; with `secured`, who has a token of Prolific, by the public
+    `keys`; with `unsigned`, everybody. `most`: HITs that a link is good for. `judgments` has the
+    register of people, of whom the excluded and the erased get nothing.
     """
 
     batch: Annotated[Path, Argument(help="The folder of a batch of pages.")]
@@ -211,8 +214,31 @@ class ServingOrder:
         ),
     ] = None
     rate: Annotated[
-        float, Option(min=0, help="Requests a second from one address; 0: any number.")
+        float,
+        Option(min=0, help="Requests a second by one link, else from one address; 0: any number."),
     ] = 20.0
+    unsigned: Annotated[
+        bool,
+        Option("--unsigned", help="Let in whoever has the address, under any id they give."),
+    ] = False
+    secured: Annotated[
+        bool,
+        Option("--secured", help="Let in who has a token of Prolific's secured parameters."),
+    ] = False
+    keys: Annotated[str, Option(help="Address or file of Prolific's public keys.")] = (
+        "https://api.prolific.com/.well-known/study/jwks.json"
+    )
+    most: Annotated[
+        int | None,
+        Option(
+            min=1,
+            help="HITs that one link is good for, or one worker without; by default one in a "
+            "session of a recruiting site, else any number.",
+        ),
+    ] = None
+    judgments: Annotated[Path, Option(help="Where judgments are, with people.jsonl.")] = Path(
+        "judgments"
+    )
 
     @property
     def path(self) -> str:

@@ -1,5 +1,6 @@
 """`factdrift receive` as a process of its own, and workers that use it by HTTP."""
 
+import csv
 import json
 import os
 import re
@@ -9,11 +10,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 
 from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.layout import load_layout
+from factdrift.annotation.links import place_query
 from factdrift.annotation.rehearsal import answers_to
 from tests.annotation_workers import handed_in
 from tests.conftest import ROOT
@@ -77,8 +80,10 @@ def call(
     file_path: str,
     request_value: Mapping[str, Any] | bytes | None = None,
     headers: Mapping[str, str] = {},
+    link: str = "",
 ) -> tuple[int, Any]:
-    """The status and JSON (else text) of a GET, or of a POST of something."""
+    """The status and JSON (else text) of a GET, or of a POST of something by a link."""
+    headers = {"X-Factdrift-Link": link, **headers} if link else headers
     request_body = (
         request_value
         if isinstance(request_value, bytes | None)
@@ -106,11 +111,19 @@ def received(results_folder: Path, hit_batch: HitBatch) -> list[dict[str, Any]]:
     return [json.loads(text_line) for text_line in file_path.read_text("utf-8").splitlines()]
 
 
+def place_link(hit_batch: HitBatch, hit_number: int = 1, slot_number: int = 1) -> str:
+    """The query of a signed link, as `links.csv` has it but for the ids."""
+    return f"?{place_query(hit_batch.link_key, hit_batch.id, hit_number, slot_number)}"
+
+
 def study(server: Server, hit_batch: Path, people: int, export: Path) -> int:
     """Have participants of Prolific rehearse a HIT each, and write Prolific's export of them.
 
-    Every tenth leaves before the end. Returns how many have handed in.
+    Each comes by the next link of `taskflow.csv`, and from the first again when all have been
+    given out. Every tenth leaves before the end. Returns how many have handed in.
     """
+    with (hit_batch / "prolific" / "taskflow.csv").open(encoding="utf-8", newline="") as table:
+        links = [urlsplit(link).query for link, _ in csv.reader(table)]
     whole_batch = read_batch(hit_batch)
     layout = load_layout(str(hit_batch / "layout"))
     items = {item.id: item for item in whole_batch.items}
@@ -121,7 +134,8 @@ def study(server: Server, hit_batch: Path, people: int, export: Path) -> int:
             "assignment": f"{person_number + 4096:024x}",
             "study": "5" * 24,
         }
-        http_status, hit_reply = call(server.address, "hit", who)
+        link = links[(person_number - 1) % len(links)]
+        http_status, hit_reply = call(server.address, "hit", who, link=link)
         if http_status == 200 and person_number % 10:
             ids = column_of(hit_reply["hit"]["items"], "id")
             item_answers = {
@@ -131,7 +145,7 @@ def study(server: Server, hit_batch: Path, people: int, export: Path) -> int:
             own_ids = {"assignment": who["assignment"], "study": who["study"]}
             hit_id = hit_reply["hit"]["id"]
             done_by = handed_in(whole_batch.id, hit_id, who["worker"], item_answers, **own_ids)
-            http_status, reply = call(server.address, "submissions", done_by)
+            http_status, reply = call(server.address, "submissions", done_by, link=link)
             assert http_status == 200, reply
             done_count += 1
         gone = "RETURNED" if not person_number % 10 or http_status != 200 else "AWAITING REVIEW"

@@ -2,11 +2,13 @@
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from factdrift.annotation.batch import batch_folders, load_batch_manifest, read_batch
 from factdrift.annotation.hits import batch_summary, make_batch
@@ -27,8 +29,11 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
     batch_folder, manifest = make_batch(order(tmp_path))
     assert batch_folder == tmp_path / "hits" / "quick" / "0001"
     entries = {entry.path: entry.sha256 for entry in manifest.files}
+    key_path = batch_folder / "links.key"
+    assert key_path.stat().st_mode & 0o777 == 0o600
     assert checksums(batch_folder) == entries | {
-        "manifest.json": file_sha256(batch_folder / "manifest.json")
+        "links.key": file_sha256(key_path),
+        "manifest.json": file_sha256(batch_folder / "manifest.json"),
     }
     batch_files = "items.jsonl layout/layout.yaml layout/task.html.j2 preview.html private.json"
     pages = "static/hits/0001.json static/hits/0002.json static/links.csv static/task.html"
@@ -71,7 +76,11 @@ def test_a_preview_has_some_hits(hits: int, shown_count: int, tmp_path: Path) ->
     assert (batch_folder / "preview.html").read_text("utf-8").count('"items":[') == shown_count
 
 
-def test_the_same_order_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_order_gives_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the same key of links, which is otherwise drawn for each batch."""
+    monkeypatch.setenv("FACTDRIFT_LINK_KEY", "a key of links for tests")
     first_batch, _ = make_batch(order(tmp_path))
     second_batch, _ = make_batch(order(tmp_path, out=tmp_path / "other"))
     assert checksums(first_batch) == checksums(second_batch)
@@ -233,3 +242,23 @@ def test_make_hits_from_the_sample(name: str, sample: Path, tmp_path: Path) -> N
         for item_fields, span in marked:
             text = item_fields["page"][span["paragraph"]]["text"]
             assert text[span["start"] : span["end"]] == item_fields["mention"]
+
+
+def test_checks_take_turns_and_some_are_kept_for_later_batches(tmp_path: Path) -> None:
+    checks = [
+        {"fields": {"question": f"Check {number}?"}, "answers": {"verdict": "yes"}}
+        for number in range(4)
+    ]
+    checks[3]["reserve"] = True
+    batch_order = order(tmp_path, rows=60, number=18)
+    layout_path = Path(str(batch_order.layout)) / "layout.yaml"
+    settings = yaml.safe_load(layout_path.read_text("utf-8")) | {"attention": checks}
+    layout_path.write_text(yaml.safe_dump(settings), "utf-8")
+
+    def shown_checks() -> Counter[str]:
+        hits = read_batch(make_batch(batch_order)[0]).hits
+        return Counter(str(i.fields["question"]) for hit in hits for i in hit.items if not i.row)
+
+    assert shown_checks() == {"Check 0?": 2, "Check 1?": 2, "Check 2?": 2}
+    assert shown_checks() == {"Check 3?": 6}  # new to whoever worked on the first batch
+    assert len(shown_checks()) == 4

@@ -17,6 +17,7 @@ from factdrift.annotation.platforms.prolific import read_participants, screening
 from factdrift.annotation.results import ImportReport
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, submission, take
+from tests.receiving import place_link
 from tests.tables import read_table
 
 CASES = read_table("annotation_platforms")
@@ -93,13 +94,14 @@ def test_links_and_figures(tmp_path: Path) -> None:
     hit_batch = made(tmp_path)
     folder = hit_batch.folder / "prolific"
     assert rows(folder, "taskflow.csv") == [
-        [f"{URL}/?hit={person_number}&{IDS}", "2"]
-        for person_number in range(1, len(hit_batch.hits) + 1)
+        [f"{URL}/{place_link(hit_batch, hit_number, slot_number)}&{IDS}", "1"]
+        for slot_number in (1, 2)
+        for hit_number in range(1, len(hit_batch.hits) + 1)
     ]
     text = (folder / "README.txt").read_text("utf-8")
     for printed_text in (
         f"{URL}/?{IDS}",
-        "Places: 4 (2 HITs, 2 people each)",
+        "4 links, each signed\n   and for one person (2 HITs, 2 people each)",
         "1.50 USD (15.00 USD",
     ):
         assert printed_text in text

@@ -4,6 +4,7 @@ how many wrong judgments they exclude."""
 import json
 from collections import Counter
 from math import ceil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from scipy.stats import hypergeom
 from factdrift.annotation.layout import Rejection, Rule
 from factdrift.annotation.quality import settle_rows
 from factdrift.annotation.quality.expert import (
+    CHECKS,
     checked_share,
+    read_expert_verdicts,
     rejection_reason,
     waiting_judgments,
     worker_batches,
@@ -27,6 +30,7 @@ from factdrift.annotation.quality.sampling import (
     sample_size,
     upper_bound,
 )
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import items, judged, layout
 from tests.tables import ids_of, read_table
@@ -115,6 +119,8 @@ def test_nothing_is_refused_by_the_word_of_one_expert() -> None:
 
 def test_what_the_plan_allows_is_accepted_and_what_is_wrong_is_left_out() -> None:
     asked_layout = layout(CHOICE, {"by": "sampled", "sample": 10, "errors": 1}, assignments=1)
+    (batch,) = worker_batches(asked_layout, PART, rules={"b1": SAMPLED.rule})
+    assert len(batch.sampled) == 2  # by the plan by which the batch was sent
     (batch,) = worker_batches(asked_layout, PART)
     drawn = [*batch.sampled]
     assert (len(drawn), batch.errors) == (10, 1)
@@ -351,3 +357,24 @@ def test_one_worker_or_many(workers: int, table_rows: int, checks: int) -> None:
     assert (
         sampled_share.wrong == 0 and sampled_share.bound is not None and sampled_share.bound < 0.11
     )
+
+
+@pytest.mark.parametrize(
+    ("table_text", "expected"),
+    [
+        ("judgment,verdict\nj1, Accept\nj2,reject\nj3,\n", {"j1": (True,), "j2": (False,)}),
+        ("judgment,verdict,second\nj1,accept,reject\n", {"j1": (True, False)}),
+        ("judgment,words\nj1,accept\n", "check.csv:1: no column 'verdict'"),
+        ("id,verdict\nj1,accept\n", "check.csv:1: no column 'judgment'"),
+        ("judgment,verdict\nj1,accept\nj2,perhaps\n", "check.csv:3: verdict 'perhaps'"),
+    ],
+)
+def test_the_table_of_checks_is_read_or_its_mistake_is_told(
+    tmp_path: Path, table_text: str, expected: object
+) -> None:
+    (tmp_path / CHECKS).write_text(table_text, "utf-8")
+    if isinstance(expected, str):
+        with pytest.raises(UserError, match=expected):
+            read_expert_verdicts(tmp_path)
+    else:
+        assert read_expert_verdicts(tmp_path) == expected

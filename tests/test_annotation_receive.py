@@ -4,7 +4,7 @@ import json
 import random
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing
 from datetime import date
 from pathlib import Path
@@ -26,10 +26,10 @@ from factdrift.annotation.receive.server import Rates
 from factdrift.annotation.submission import Submission, submission_from_text
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.limits import LONGEST_ROW
-from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, take
+from tests.annotation_workers import LAYOUT, bare_layout, batch_of, hand_in, order, refusals, take
 from tests.browser import Browser, browser
 from tests.conftest import ROOT
-from tests.receiving import Server, answers_of, call, received, serving
+from tests.receiving import Server, answers_of, call, place_link, received, serving
 from tests.tables import column_of, columns_of
 
 __all__ = ["browser"]  # a fixture
@@ -40,7 +40,13 @@ def at_desk(
 ) -> AbstractContextManager[Desk]:
     """The desk of a batch, with its results in `tmp`."""
     return open_desk(
-        ServingOrder(batch=hit_batch.folder, out=tmp_folder / "results", **more_values), find=find
+        ServingOrder(
+            batch=hit_batch.folder,
+            out=tmp_folder / "results",
+            judgments=tmp_folder / "judgments",
+            **{"unsigned": True} | more_values,
+        ),
+        find=find,
     )
 
 
@@ -134,7 +140,7 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
     hit_batch = batch_of(tmp_path)
     results_folder = tmp_path / "results"
     with serving(
-        hit_batch.folder, results_folder, "--code", "C0DE-7", "--base", "/lab/x"
+        hit_batch.folder, results_folder, "--code", "C0DE-7", "--base", "/lab/x", "--unsigned"
     ) as server:
         assert server.address.endswith("/lab/x/")
         root = server.address.removesuffix("lab/x/")
@@ -177,9 +183,9 @@ def test_a_session_of_a_recruiting_site_is_one_hit_and_comes_back_to_its_code(
     tmp_path: Path,
 ) -> None:
     hit_batch = batch_of(tmp_path)
-    results_folder = tmp_path / "results"
+    results_folder, options = tmp_path / "results", ("--code", "C", "--unsigned")
     with serving(
-        hit_batch.folder, results_folder, "--code", "C", "--complete", "https://x.org/d?c=1"
+        hit_batch.folder, results_folder, *options, "--complete", "https://x.org/d?c=1"
     ) as server:
         given_hit = call(server.address, "hit", me("p1", "s1", study="st", hit="2"))[1]["hit"]
         assert given_hit["id"] == hit_batch.hits[1].id
@@ -190,7 +196,7 @@ def test_a_session_of_a_recruiting_site_is_one_hit_and_comes_back_to_its_code(
         assert call(server.address, "hit", me("p1", "s1"))[1] == {"done": end}
         assert call(server.address, "hit", me("p1", "s2"))[1]["hit"]["id"] == hit_batch.hits[0].id
         server.kill()
-    with serving(hit_batch.folder, results_folder, "--code", "C") as server:
+    with serving(hit_batch.folder, results_folder, *options) as server:
         session_end = call(server.address, "hit", me("p1", "s1"))[1]["done"]
         assert session_end == {"how": "sent", "code": "C", "more": False}
         assert call(server.address, "health")[1]["in_hand"] == 1  # s2 has its HIT still
@@ -215,12 +221,12 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
     posts: dict[int, list[Any]] = {
         400: [b"", b"\xff", b'{"format": 1}', b" " * LONGEST_ROW],
         404: [bad(hit_batch, {"batch": "0" * 16}), bad(hit_batch, {"hit": "../../etc"})],
+        403: [bad(hit_batch, {"worker": worker_id}) for worker_id in ("  ", "mallory")],
         405: [None],
         413: [b" " * (LONGEST_ROW + 1)],
         422: [
             bad(hit_batch, {"answers": {}}),
             bad(hit_batch, {"answers": {item: {"verdict": "<script>"}}}),
-            bad(hit_batch, {"worker": "  "}),
         ],
     }
     visits: dict[int, list[Any]] = {
@@ -238,7 +244,9 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
         for request_body in bodies
     ]
     wrong_requests += [(None, file_path, 404) for file_path in ("items.jsonl", "..%2fprivate.json")]
-    with serving(hit_batch.folder, results_folder, "--code", "C0DE") as server:
+    options = ("--code", "C0DE", "--unsigned")
+    with serving(hit_batch.folder, results_folder, *options) as server:
+        assert call(server.address, "hit", me("eve", hit="1"))[0] == 200
         for posted_body, file_path, http_status in wrong_requests:
             found_status, reply = call(server.address, file_path, posted_body)
             assert (file_path, found_status) == (file_path, http_status)
@@ -250,17 +258,17 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
             assert call(server.address, "submissions", submission)[0] == (
                 200 if worker_number < 5 else 409
             )
-        assert call(server.address, "health")[1]["not_taken"] == 3
+        assert call(server.address, "health")[1]["not_taken"] == 2
         printed_text = server.stop()
     assert "eve" not in printed_text and "Traceback" not in printed_text
     kept_lines = (results_folder / "quick-0001" / "not-taken.log").read_text("utf-8").splitlines()
-    assert len(kept_lines) == 3
+    assert len(kept_lines) == 2
     assert len(received(results_folder, hit_batch)) == 5
 
 
 def test_a_full_rate_is_refused_by_forwarded_address(tmp_path: Path) -> None:
     hit_batch = batch_of(tmp_path)
-    with serving(hit_batch.folder, tmp_path / "results", "--rate", "0.1") as server:
+    with serving(hit_batch.folder, tmp_path / "results", "--rate", "0.1", "--unsigned") as server:
         first_address, other_address = (
             {"X-Forwarded-For": f"192.0.2.{worker_number}"} for worker_number in (1, 2)
         )
@@ -274,6 +282,7 @@ def test_progress_hears_of_each_submission_once(tmp_path: Path) -> None:
     heard: list[int] = []
     with at_desk(hit_batch, tmp_path) as desk:
         desk.arrived = heard.append
+        assert desk.give(me("eve", hit="1"))[0] == 200
         for submission in (bad(hit_batch, {}), bad(hit_batch, {}), {}):
             desk.take(json.dumps(submission))
     assert heard == [1]
@@ -352,29 +361,33 @@ def crowd(
     done_work: list[tuple[str, str]] = []
     deadline = time.monotonic() + most
 
-    def until_answered(file_path: str, request_value: dict[str, Any]) -> tuple[int, Any]:
+    def until_answered(link: str, file_path: str, request_value: dict[str, Any]) -> tuple[int, Any]:
         while True:
             assert time.monotonic() < deadline
             try:
-                return call(server[0].address, file_path, request_value)
+                return call(server[0].address, file_path, request_value, link=link)
             except Exception:  # no server, or a reply that was cut by the kill
                 time.sleep(0.05)
 
-    def work(worker_id: str) -> None:
-        while "hit" in (request_value := until_answered("hit", me(worker_id, next=True))[1]):
+    def work(worker_number: int) -> None:
+        worker_id, link = f"w{worker_number}", place_link(hit_batch, worker_number + 1)
+        visit_request = me(worker_id, next=True)
+        while "hit" in (request_value := until_answered(link, "hit", visit_request)[1]):
             submission = answers_of(request_value["hit"], hit_batch.id, worker_id)
-            http_status, reply = until_answered("submissions", submission)
+            http_status, reply = until_answered(link, "submissions", submission)
             assert (http_status, reply["code"]) == (200, "C")
             done_work.append((worker_id, request_value["hit"]["id"]))
 
     with ThreadPoolExecutor(workers) as worker_threads:
         try:
             working = [
-                worker_threads.submit(work, f"w{worker_number}") for worker_number in range(workers)
+                worker_threads.submit(work, worker_number) for worker_number in range(workers)
             ]
-            for worker_number in range(1, kills + 1):
-                while len(done_work) < len(hit_batch.hits) * 2 * worker_number // (kills + 1):
+            for kill_number in range(1, kills + 1):
+                while len(done_work) < len(hit_batch.hits) * 2 * kill_number // (kills + 1):
                     assert time.monotonic() < deadline
+                    for future in filter(Future.done, working):
+                        future.result()  # a worker who failed ends the test at once
                     time.sleep(0.01)
                 server[0].kill()
                 server[0] = Server(hit_batch.folder, results_folder, *server_options)
@@ -420,15 +433,26 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     table_rows, news = hand_in(tmp_path, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
     places: dict[str, Any] = {"build": tmp_path / "build", "out": tmp_path / "hits"}
     order = BatchOrder(
-        layout="ckl_expert", dataset=str(table_rows), news=news, until=UNTIL, **places
+        layout=bare_layout(tmp_path, "ckl_expert"),
+        dataset=str(table_rows),
+        news=news,
+        until=UNTIL,
+        **places,
     )
     hit_batch = read_batch(make_batch(order)[0])
     query, command_words = "Duplantis vaults for a world record", "Duplantis"
-    more_values = ("--until", str(UNTIL), "--build", str(tmp_path / "build"), "--code", "C0DE")
+    more_values = (
+        "--unsigned",
+        "--until",
+        str(UNTIL),
+        "--build",
+        str(tmp_path / "build"),
+        "--code",
+        "C0DE",
+    )
     with serving(hit_batch.folder, tmp_path / "results", *more_values) as server:
         browser.size("wide")
         browser.go(f"{server.address}task.html?participant=ada")
-        browser.begin()
         browser.click('[data-answer="keep"] label')
         browser.click('[data-answer="searches"] input')
         browser.insert(query)

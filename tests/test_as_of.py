@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from factdrift.builders import rows as row_types
 from factdrift.builders.facts.boundary_sides import sided_dates
@@ -18,7 +19,7 @@ from factdrift.builders.text.dates import dates_in
 from factdrift.reasoning.as_of.histories import History
 from factdrift.reasoning.as_of.judgments import FRESH, judge, stated_days
 from factdrift.reasoning.as_of.questions import shares
-from factdrift.reasoning.as_of.rows import CertainStretch, StatedFact
+from factdrift.reasoning.as_of.rows import CertainStretch, PassageFact
 from factdrift.testing import check_dataset
 from tests.conftest import ROOT, Completed, run_cli
 from tests.histories import timelines_with
@@ -45,7 +46,7 @@ def marked(text: str) -> tuple[str, tuple[int, int], tuple[int, int]]:
     return plain, spans[0], spans[1]
 
 
-def stated(text: str, day: date, term: list[date]) -> StatedFact | None:
+def stated(text: str, day: date, term: list[date]) -> PassageFact | None:
     """The fact that a text of news or a page states of a term of the object `Q2`."""
     plain, holder, place = marked(text)
     is_page = text.startswith("page: ")
@@ -63,7 +64,7 @@ def stated(text: str, day: date, term: list[date]) -> StatedFact | None:
     days = stated_days(passage, Interval(term[0], term[0], term[1], term[1]), COACH, day)
     if days is None:
         return None
-    return StatedFact(
+    return PassageFact(
         passage="p",
         subject="Q1",
         relation="P286",
@@ -100,7 +101,7 @@ def test_another_object_is_stale_unless_the_answer_is_named_too() -> None:
     day = date(2017, 5, 12)
     fact = stated("{Chelsea} manager [Antonio Conte] won.", day, days_of("2016-07-04/2018-07-13"))
     assert fact and judge(fact, ("Q3",), ("Q1$x",), day) == "stale"
-    named = StatedFact(
+    named = PassageFact(
         **{name: getattr(fact, name) for name in fact.__slots__} | {"also_named": ("Q3",)}
     )
     assert judge(named, ("Q3",), ("Q1$x",), day) == "unjudged"
@@ -238,6 +239,8 @@ def test_prose_alone_gives_questions(sample: Path) -> None:
     ]
     assert len(asked) >= 120
     assert len({(question["subject"], question["relation"]) for question in asked}) >= 60
+    pages = {passage["id"] for passage in rows(sample, "passages") if passage["source"] == "page"}
+    assert any(pages & {*question["evidence"]} for question in rows(sample, "questions"))
     kinds = {question["kind"] for question in rows(sample, "questions")}
     assert kinds == {"newest", "older", "change", "before", "two-hops", "abstain"}
     statement_kinds = {question["kind"] for question in rows(sample, "statement-questions")}
@@ -299,6 +302,16 @@ def test_a_later_statement_takes_an_earlier_one_back(sample: Path) -> None:
 def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
     key = line.partition(":")[0] + ":"
     assert message in release(tmp_path, line, dropped_word=f"  {key}", ok=False).stderr
+
+
+def test_without_any_text_it_is_refused(tmp_path: Path) -> None:
+    recipe = yaml.safe_load((ROOT / "builders/recipes/as-of.yaml").read_text("utf-8"))
+    del recipe["inputs"]["news"], recipe["inputs"]["pages"], recipe["build"]["statements"]
+    recipe["inputs"]["dump"]["path"] = str(next((ROOT / "samples/wikidata").glob("*2026*.gz")))
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(recipe), "utf-8")
+    words = ("release", tmp_path / "mine.yaml", "--out", tmp_path / "out", "--build", tmp_path)
+    refused = run_cli(*words, ok=False).stderr
+    assert "there is no text to ask about" in refused and "statements: yes" in refused
 
 
 def test_a_month_is_proved() -> None:

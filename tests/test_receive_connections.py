@@ -38,7 +38,7 @@ def results_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(hit_batch: HitBatch, results_folder: Path) -> Iterator[Server]:
     """One server for all tests; at the end, its log has nothing but what an honest run says."""
-    with serving(hit_batch.folder, results_folder, "--rate", "0") as running_server:
+    with serving(hit_batch.folder, results_folder, "--rate", "0", "--unsigned") as running_server:
         yield running_server
         printed_text = running_server.stop()
     own_lines = r"(?:serving|stopped;|received:) .*\n"

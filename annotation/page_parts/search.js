@@ -3,7 +3,7 @@
 class Search extends View {
   constructor(name, def, scope, views) {
     super(name, def, scope, views);
-    this.input = el('input', { type: 'search', id: this.id, maxlength: '300', autocomplete: 'off', 'aria-describedby': this.described, onkeydown: (e) => { if (e.key === 'Enter') { e.preventDefault(); this.search(); } } });
+    this.input = el('input', { type: 'search', id: this.id, maxlength: '300', autocomplete: 'off', placeholder: 'Words to search for', 'aria-describedby': this.described, onkeydown: (e) => { if (e.key === 'Enter') { e.preventDefault(); this.search(); } } });
     this.button = el('button', { type: 'button', class: 'small', text: 'Search', onclick: () => this.search() });
     this.found = el('ul', { class: 'found' });
     this.status = el('p', { class: 'help', role: 'status' });
@@ -24,7 +24,7 @@ class Search extends View {
     this.button.disabled = true;
     this.status.textContent = 'Searching \u2026';
     try {
-      const answer = await fetch('search', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ worker, assignment, query }), referrerPolicy: 'no-referrer', credentials: 'omit' });
+      const answer = await fetch('search', { method: 'POST', headers: headers(), body: JSON.stringify({ worker, assignment, query }), referrerPolicy: 'no-referrer', credentials: 'omit' });
       const reply = await answer.json().catch(() => ({}));
       if (!answer.ok) throw new Error(reply.says || String(answer.status));
       const made = { query, found: reply.passages.map((p) => p.id), opened: [] };

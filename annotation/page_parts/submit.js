@@ -42,7 +42,7 @@ async function submit() {
   }
   byId('next').disabled = true;
   await keep(place('made'), JSON.stringify(made));
-  if (settings.served) await keep(unsent(), JSON.stringify(made));
+  if (settings.served) await keep(unsent(), JSON.stringify({ made, link }));
   handOver(made);
 }
 
@@ -57,7 +57,7 @@ async function send(made) {
   ending('Sending your answers \u2026', [el('p', { text: 'Please leave this page open.' })]);
   let reply;
   try {
-    const answer = await fetch(settings.post, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(made), referrerPolicy: 'no-referrer', credentials: 'omit' });
+    const answer = await fetch(settings.post, { method: 'POST', headers: headers(), body: JSON.stringify(made), referrerPolicy: 'no-referrer', credentials: 'omit' });
     reply = await answer.json().catch(() => ({}));
     if (!answer.ok) throw new Error(reply.says || String(answer.status));
   } catch (e) {

@@ -5,6 +5,7 @@ let answers = {}, seconds = {}, since = null, saving = null;
 // What was agreed to, and the time on consent, instructions and practice: it is work, too.
 let agreed = null, readingTime = 0, timed = false;
 const address = new URLSearchParams(location.search);
+let link = location.search;
 
 function fail(text) {
   byId('notice').textContent = text;
@@ -107,7 +108,13 @@ async function theirs() {
 // Asks the server that the page comes from, as this worker.
 function asks(what, more) {
   const body = JSON.stringify({ worker, assignment, study, ...more });
-  return fetch(what, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body, credentials: 'omit' });
+  return fetch(what, { method: 'POST', headers: headers(), body, credentials: 'omit' });
+}
+
+// What each request says: to the server that the page is from also the link, which is signed.
+function headers() {
+  const type = { 'Content-Type': 'application/json' };
+  return settings.served ? { ...type, 'X-Factdrift-Link': link } : type;
 }
 
 // Whether the worker takes part; asked once for a text.
@@ -121,7 +128,7 @@ async function consented() {
     return true;
   }
   box.hidden = false;
-  byId('instructions').hidden = true;
+  byId('instructions').hidden = byId('help').hidden = true;
   document.body.dataset.ready = '';
   clock();
   const agrees = await new Promise((found) => {
@@ -129,7 +136,7 @@ async function consented() {
     byId('decline').addEventListener('click', () => found(false));
   });
   box.hidden = true;
-  byId('instructions').hidden = false;
+  byId('instructions').hidden = byId('help').hidden = false;
   window.scrollTo(0, 0);
   if (agrees) {
     agreed = { text: settings.consent, day: new Date().toISOString().slice(0, 10) };
@@ -180,8 +187,10 @@ async function begin() {
   if (!(await consented())) return undefined;
   const waiting = settings.served && await kept(unsent());
   if (waiting) {
-    // What has not arrived goes first, whichever HIT is to come.
-    const made = JSON.parse(waiting);
+    // What has not arrived goes first, whichever HIT is to come, and by the link that it was made with.
+    const unsentOne = JSON.parse(waiting);
+    const made = unsentOne.made || unsentOne;
+    link = unsentOne.link || link;
     hit = { id: made.hit, items: [] };
     return handOver(made);
   }

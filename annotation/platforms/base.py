@@ -114,6 +114,8 @@ class Platform(ABC):
     """Whether single items of a HIT are handed out, so that a submission holds one of them."""
     serves_pages: ClassVar[bool] = False
     """Whether workers use our pages, which `factdrift receive` serves."""
+    signs_visits: ClassVar[bool] = False
+    """Whether the platform can sign the ids in a link, as Prolific's secured parameters do."""
     lists_participants: ClassVar[bool] = False
     """Whether the platform exports a list of participants, which `excluded_by` reads."""
     ids_ignore_case: ClassVar[bool] = False
@@ -171,6 +173,10 @@ class Platform(ABC):
     def completion_link(self, code: str) -> str | None:
         """The address that takes a worker back to the platform with a completion code, if any."""
         return None
+
+    def page_host(self, folder: Path) -> str:
+        """The host of the pages on the web, by the files that `export` wrote; empty if none."""
+        return ""
 
     def person_id(self, worker_id: str) -> str:
         """The id of a worker in the one spelling that all spellings of it share."""

@@ -9,18 +9,20 @@ five minutes or more is rejected for two failed checks, each of which says what 
 no sense. `SESSION_ID` of a link is the id of the submission.
 """
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout, Qualifications, Rejection
+from factdrift.annotation.links import place_query
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.platforms.base import (
     Decide,
@@ -61,6 +63,7 @@ class Prolific(Static):
 
     name = "prolific"
     delivery_fields = ("url",)
+    signs_visits = True
     lists_participants = True
     # prolific.com/pricing, read in September 2026; without taxes
     service_fees: ClassVar[Mapping[str, Decimal]] = {
@@ -72,7 +75,7 @@ class Prolific(Static):
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         """Write `README.txt` with the study's link and figures, and `taskflow.csv`.
 
-        `taskflow.csv` has a link for each HIT and the number of workers it needs.
+        `taskflow.csv` has a signed link for each place at a HIT, which one worker takes.
         """
         if delivery.url is None:
             hint_text = (
@@ -96,11 +99,11 @@ class Prolific(Static):
             ),
         )
         (folder / "README.txt").write_text(readme_text, "utf-8", newline="\n")
-        hit_numbers = range(1, len(batch.hits) + 1)
-        link_rows = [
-            (f"{page_root}?hit={hit_number}&{IDS}", layout.assignments)
-            for hit_number in hit_numbers
-        ]
+        link_rows = []
+        for slot_number in range(1, layout.assignments + 1):
+            for hit_number in range(1, len(batch.hits) + 1):
+                place = place_query(batch.link_key, batch.id, hit_number, slot_number)
+                link_rows.append((f"{page_root}?{place}&{IDS}", 1))
         write_csv(folder / "taskflow.csv", link_rows)
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
@@ -137,6 +140,12 @@ class Prolific(Static):
             file_names.append(write_csv(table_path, table_rows))
             table_path.chmod(0o600)  # it names people
         return file_names
+
+    def page_host(self, folder: Path) -> str:
+        """The host of the first link of `taskflow.csv`."""
+        with (folder / "taskflow.csv").open(encoding="utf-8", newline="") as table_file:
+            first_link = next(csv.reader(table_file))[0]
+        return urlsplit(first_link).hostname or ""
 
     def completion_link(self, code: str) -> str:
         """The link that ends a submission on Prolific."""

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout
+from factdrift.annotation.links import place_query
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.page import hit_file, render_page
 from factdrift.annotation.platforms.base import FindItem, Platform, Recognition, write_csv
@@ -57,8 +58,9 @@ class Static(Platform):
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         """Write `task.html` with `hits/0001.json` …, or `hit-0001.html` …, and `links.csv`.
 
-        The links name every HIT as often as it is to be judged. They go round by round, so that
-        the first part of the list covers all HITs evenly.
+        The links name every HIT as often as it is to be judged, each a place of its own, and signed
+        where `factdrift receive` can serve the page. They go round by round, so that the first
+        part of the list covers all HITs evenly.
         """
 
         def page(*page_hits: Any, page_files: int = 0) -> str:
@@ -74,22 +76,23 @@ class Static(Platform):
         numbered = [*enumerate(batch.hits, 1)]
         if delivery.split_pages:
             page_files = {f"hit-{hit_number:04}.html": page(hit) for hit_number, hit in numbered}
-            link_names = [f"{page_name}?" for page_name in page_files]
+            page_names = [f"{page_name}?" for page_name in page_files]
         else:
             page_files = {
                 f"hits/{hit_number:04}.json": hit_file(hit) for hit_number, hit in numbered
             }
             page_files["task.html"] = page(page_files=len(numbered))
-            link_names = [f"task.html?hit={hit_number}&" for hit_number, _ in numbered]
+            page_names = []
         for page_name, page_text in page_files.items():
             (folder / page_name).parent.mkdir(exist_ok=True)
             (folder / page_name).write_text(page_text, "ascii", newline="\n")
         page_root = delivery.root() if delivery.url else ""
-        link_rows = [
-            (round_number, hit.id, page_root + page_name + IDS)
-            for round_number in range(1, layout.assignments + 1)
-            for hit, page_name in zip(batch.hits, link_names, strict=True)
-        ]
+        link_rows = []
+        for slot_number in range(1, layout.assignments + 1):
+            for hit_number, hit in numbered:
+                place = place_query(batch.link_key, batch.id, hit_number, slot_number)
+                page_name = page_names[hit_number - 1] if page_names else f"task.html?{place}&"
+                link_rows.append((slot_number, hit.id, page_root + page_name + IDS))
         write_csv(folder / "links.csv", [("assignment", "hit", "link"), *link_rows])
 
     def recognises(self, results_path: Path) -> Recognition:

@@ -13,9 +13,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from factdrift.annotation.order import ServingOrder
 from factdrift.annotation.receive.desk import Desk, Reply, SearchPassages, open_desk, refusal
+from factdrift.annotation.receive.invitations import Invitation
 from factdrift.annotation.submission import decode_json
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hints import install_extra
@@ -25,6 +27,7 @@ from factdrift.builders.core.progress import progress
 try:
     import uvicorn
     from starlette.applications import Starlette
+    from starlette.datastructures import Headers
     from starlette.middleware import Middleware
     from starlette.middleware.gzip import GZipMiddleware
     from starlette.requests import ClientDisconnect, Request
@@ -42,6 +45,12 @@ _SECONDS_TO_SEND = 60.0
 _MOST_HELD = 16 * LONGEST_ROW
 # The number of addresses whose requests are counted at the same time; it bounds the memory.
 _ADDRESSES = 10_000
+LINK_HEADER = "X-Factdrift-Link"
+"""The header in which a page says by which address it was opened; `task.js` sends it."""
+NOT_INVITED = (
+    "This address is not one that was given out. Please open the link that you were given, "
+    "as it is."
+)
 _HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
@@ -52,10 +61,10 @@ _HEADERS = {
 
 @dataclass
 class Rates:
-    """Limits the requests of each address to `rate` a second (0: no limit).
+    """Limits the requests of each link or address to `rate` a second (0: no limit).
 
-    Up to twenty times as many may come at once. When too many addresses are known, the one whose
-    last request is the oldest is forgotten.
+    Up to twenty times as many may come at once. When too many are known, the one whose last
+    request is the oldest is forgotten.
     """
 
     rate: float
@@ -109,14 +118,28 @@ def application(desk: Desk, order: ServingOrder) -> Starlette:
     async def health(request: Request) -> Response:
         return JSONResponse(desk.health(), headers=_HEADERS)
 
+    async def invitation_of(request: Request) -> Invitation | None:
+        link_text = request.headers.get(LINK_HEADER, "")
+        if order.secured:  # it may have to fetch a key
+            return await asyncio.to_thread(desk.invitations.read, link_text)
+        return desk.invitations.read(link_text)
+
     async def reply_to(
         request: Request,
-        answer_request: Callable[[Any], Reply],
+        answer_request: Callable[[Any, Invitation], Reply],
         parse_body: Callable[[str], Any],
         *,
         in_thread: bool,
     ) -> Reply:
-        if not rates.allows(request.client.host if request.client else ""):
+        """The reply to a post. Nothing is read of one by a stranger or from a foreign page."""
+        if is_foreign(request.headers):
+            return refusal(403, "Only pages of this server may send something here.")
+        invitation = await invitation_of(request)
+        if invitation is None:
+            return refusal(403, NOT_INVITED)
+        # who has a link of their own is not kept waiting by others of the same address
+        own_name = invitation.slot or (invitation.visit and " ".join(invitation.visit))
+        if not rates.allows(own_name or (request.client.host if request.client else "")):
             return refusal(429, "Too many requests: wait a moment.")
         try:
             request_body = await asyncio.wait_for(bodies.read(request), _SECONDS_TO_SEND)
@@ -133,16 +156,18 @@ def application(desk: Desk, order: ServingOrder) -> Starlette:
             return refusal(400, "not a JSON object in UTF-8")
         try:
             return (
-                await asyncio.to_thread(answer_request, request_value)
+                await asyncio.to_thread(answer_request, request_value, invitation)
                 if in_thread
-                else answer_request(request_value)
+                else answer_request(request_value, invitation)
             )
         except OSError:
             return refusal(503, "It cannot be written at the moment.")
+        except UserError:  # the register of people was damaged, or its salt is gone
+            return refusal(503, "It cannot be looked up at the moment.")
 
     def posted(
         route_path: str,
-        answer_request: Callable[[Any], Reply],
+        answer_request: Callable[[Any, Invitation], Reply],
         parse_body: Callable[[str], Any] = _json_object,
         *,
         in_thread: bool = False,
@@ -168,6 +193,19 @@ def application(desk: Desk, order: ServingOrder) -> Starlette:
     return Starlette(
         routes=[Mount(order.path, routes=desk_routes), *desk_routes], middleware=middleware
     )
+
+
+def is_foreign(headers: Headers) -> bool:
+    """Whether a browser says that a request was made by a page of another server.
+
+    `Sec-Fetch-Site` is the browser's own and right behind any proxy; browsers before 2023 send
+    `Origin` alone, which is compared with the host. What is no browser sends neither.
+    """
+    fetch_site = headers.get("sec-fetch-site")
+    if fetch_site is not None:
+        return fetch_site not in ("same-origin", "none")
+    origin = headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc != headers.get("host")
 
 
 def _json_object(json_text: str) -> dict[str, Any]:
@@ -214,6 +252,8 @@ def serve(
         )
         # uvicorn sends the signal that ended it on: either is a polite end here
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if order.unsigned:
+            say("serving unsigned: whoever has the address may work, under any id that they give")
         progress_bar = progress(pool_counts["wanted"], "submissions", "received")
         with suppress(KeyboardInterrupt), progress_bar as submission_bar:
             submission_bar.advance(pool_counts["received"])

@@ -104,12 +104,13 @@ def read_fields(line: bytes, line_format: LineFormat, last_day: int) -> Fields:
         if day > last_day:
             raise UnreadableError("future_date", article_day.isoformat())
         return day, digest, split_text
-    tab_count = line.count(b"\t")
-    if tab_count < 2:
-        raise UnreadableError(*_TOO_FEW[tab_count + bool(line)])
-    if tab_count > 2:
-        raise UnreadableError("malformed_line", f"{tab_count + 1} fields instead of 3")
-    digits, split_field, unsplit_field = line.split(b"\t")
+    line_fields = line.split(b"\t", 3)
+    if len(line_fields) < 3:
+        raise UnreadableError(*_TOO_FEW[len(line_fields) if line else 0])
+    if len(line_fields) > 3:
+        field_count = line.count(b"\t") + 1
+        raise UnreadableError("malformed_line", f"{field_count} fields instead of 3")
+    digits, split_field, unsplit_field = line_fields
     day_number = parse_day(digits) if len(digits) == _DIGITS_OF_DAY else None
     if day_number is None:
         raise UnreadableError("bad_date", digits[:16].decode("utf-8", "replace"))

@@ -31,7 +31,7 @@ from factdrift.builders.wmt.passages import SENTENCES, passage_texts, printable_
 from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import Articles
 from factdrift.reasoning.as_of.judgments import StatedDays, fact_dates, stated_days
-from factdrift.reasoning.as_of.rows import DatedPassage, ItemMention, StatedFact
+from factdrift.reasoning.as_of.rows import DatedPassage, ItemMention, PassageFact
 
 PASSAGES, STATED, MENTIONS = "passages.parquet", "stated.parquet", "mentions.parquet"
 PASSAGE_ORDER = ("day", "id")
@@ -45,7 +45,7 @@ _PAGES_AT_ONCE = 64
 """Pages in memory: the longest have some hundred thousand characters."""
 
 
-class NewsCorpus(Step):
+class NewsPassages(Step):
     """Every passage of the news archives: `passages.parquet` (`DatedPassage`), by day and id."""
 
     name: ClassVar[str] = "as-of-news"
@@ -66,7 +66,7 @@ class NewsCorpus(Step):
         _sort_passages(unsorted_path, out, workspace)
 
 
-class PageCorpus(Step):
+class PagePassages(Step):
     """Every paragraph of the pages: `passages.parquet` (`DatedPassage`), by day and id.
 
     `day` is the day of the pages.
@@ -105,7 +105,7 @@ def _sort_passages(unsorted_path: Path, out: Path, workspace: Workspace) -> None
 
 
 class NewsStatements(Step):
-    """Finds the facts that news states: `stated.parquet` (`StatedFact`), in the archive's order.
+    """Finds the facts that news states: `stated.parquet` (`PassageFact`), in the archive's order.
 
     Each surely held on the day of its article. `mentions.parquet` (`ItemMention`) has the items
     that articles name, stated or not.
@@ -126,7 +126,7 @@ class NewsStatements(Step):
         articles_path = workspace.folder(self.articles) / "articles.parquet"
         with (
             duck.connect(workspace.work("spill"), workspace.memory) as db,
-            writing(out / STATED, StatedFact) as fact_writer,
+            writing(out / STATED, PassageFact) as fact_writer,
             writing(out / MENTIONS, ItemMention) as mention_writer,
         ):
             articles = read_articles(self.articles.news.files, articles_path, jobs=workspace.jobs)
@@ -143,7 +143,7 @@ class NewsStatements(Step):
                 for stated_fact in self._stated(article_facts):
                     fact_writer.append(stated_fact)
 
-    def _stated(self, article_facts: ArticleFacts) -> Iterator[StatedFact]:
+    def _stated(self, article_facts: ArticleFacts) -> Iterator[PassageFact]:
         """The facts of an article, each once for each passage that states it."""
         article = article_facts.article
         passages = list(passage_texts(article))
@@ -158,7 +158,7 @@ class NewsStatements(Step):
             since = fact.term.held.start_last
             assert since is not None, "it surely held on the article's day"
             start, end = _span_of(fact, passage_text)
-            yield StatedFact(
+            yield PassageFact(
                 passage=printable_id(place),
                 subject=fact.subject,
                 relation=fact.relation,
@@ -246,7 +246,7 @@ def may_name(text: str, entity: rows.Answer | rows.Entity) -> bool:
 
 
 class PageStatements(Step):
-    """Finds the facts that sentences of pages state: `stated.parquet` (`StatedFact`), by page.
+    """Finds the facts that sentences of pages state: `stated.parquet` (`PassageFact`), by page.
 
     Candidates are the sentences, list items and table rows that TimeQA's alignment found, which
     name the object. `day` is the day of the pages. `mentions.parquet` (`ItemMention`) has the
@@ -270,7 +270,7 @@ class PageStatements(Step):
                 mentions_by_page[segment.subject].append(segment)
         pages_path = workspace.folder(self.aligned.pages) / "pages.parquet"
         with (
-            writing(out / STATED, StatedFact) as fact_writer,
+            writing(out / STATED, PassageFact) as fact_writer,
             writing(out / MENTIONS, ItemMention) as mention_writer,
         ):
             for page in typed_rows(pages_path, rows.Page, _PAGES_AT_ONCE):
@@ -282,7 +282,7 @@ class PageStatements(Step):
 
     def _stated(
         self, page: PageText, segments: Sequence[rows.AlignedSegment]
-    ) -> Iterator[StatedFact]:
+    ) -> Iterator[PassageFact]:
         """The segments that a sentence of their page states with a date on its side."""
         for segment in segments:
             if segment.paragraph is None or segment.start is None or segment.end is None:
@@ -298,7 +298,7 @@ class PageStatements(Step):
                 continue
             sentence_text = sentence.text.rstrip()
             history = [same for same in segments if same.relation == segment.relation]
-            yield StatedFact(
+            yield PassageFact(
                 passage=paragraph_id(page.page, segment.paragraph),
                 subject=segment.subject,
                 relation=segment.relation,

@@ -20,9 +20,9 @@ from factdrift.reasoning.as_of.card import statistics_of
 from factdrift.reasoning.as_of.corpus import (
     PASSAGES,
     STATED,
-    NewsCorpus,
+    NewsPassages,
     NewsStatements,
-    PageCorpus,
+    PagePassages,
     PageStatements,
 )
 from factdrift.reasoning.as_of.difficulty import (
@@ -32,9 +32,9 @@ from factdrift.reasoning.as_of.difficulty import (
     easy_notes,
 )
 from factdrift.reasoning.as_of.histories import HistoryTables
-from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
+from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, PassageFact
 from factdrift.reasoning.as_of.statements import Statements
-from factdrift.reasoning.as_of.steps import QUESTIONS, Corpus, Questions
+from factdrift.reasoning.as_of.steps import QUESTIONS, Corpus, JudgedQuestions
 from factdrift.reasoning.as_of.wordings import AskedRelation
 from factdrift.reasoning.inputs import last_day, relations_with_phrases
 
@@ -124,11 +124,11 @@ class AsOf(DatasetBuilder):
     ) -> "_Configs":
         """The configs of news and pages."""
         wordings = _news_wordings(run, relations)
-        parts: list[NewsCorpus | PageCorpus] = []
+        parts: list[NewsPassages | PagePassages] = []
         stated: list[NewsStatements | PageStatements] = []
         if "news" in run.inputs:
             articles = wmt.article_step(run)
-            parts.append(NewsCorpus(articles=articles))
+            parts.append(NewsPassages(articles=articles))
             stated.append(
                 NewsStatements(
                     articles=articles,
@@ -140,7 +140,7 @@ class AsOf(DatasetBuilder):
             )
         if "pages" in run.inputs:
             aligned, day = _aligned(run, facts, timelines, relations), run.inputs["pages"].snapshot
-            parts.append(PageCorpus(pages=aligned.pages, day=day))
+            parts.append(PagePassages(pages=aligned.pages, day=day))
             stated.append(PageStatements(aligned=aligned, relations=wordings, day=day))
         tables = self._history_tables(run, facts, timelines, relations, tuple(stated))
         return _Configs(
@@ -189,9 +189,9 @@ class AsOf(DatasetBuilder):
         run: Run,
         tables: HistoryTables,
         statements: Statements | None,
-        parts: tuple[NewsCorpus | PageCorpus, ...],
+        parts: tuple[NewsPassages | PagePassages, ...],
         relations: Relations,
-    ) -> Questions:
+    ) -> JudgedQuestions:
         wordings = _news_wordings(run, relations)
         asked_relations: dict[str, AskedRelation] = {}
         for relation_id, relation in relations.items():
@@ -200,7 +200,7 @@ class AsOf(DatasetBuilder):
                 questions=tuple(template.ask for template in relation.questions),
                 news=wordings[relation_id],
             )
-        return Questions(
+        return JudgedQuestions(
             tables=tables,
             statements=statements,
             parts=parts,
@@ -215,7 +215,7 @@ class _Configs:
 
     prefix: str
     passages: Corpus | Statements
-    questions: Questions
+    questions: JudgedQuestions
 
     def tables(self, run: Run) -> Iterator[Table]:
         """The configs."""
@@ -225,7 +225,7 @@ class _Configs:
         for name, row, contents, split, path in (
             ("questions", AsOfQuestion, _QUESTIONS, "test", questions_folder / QUESTIONS),
             ("passages", DatedPassage, _PASSAGES, "corpus", passages_path),
-            ("stated", StatedFact, _STATED, "corpus", questions_folder / STATED),
+            ("stated", PassageFact, _STATED, "corpus", questions_folder / STATED),
         ):
             sources = {split: FromParquet(path)}
             yield Table(f"{self.prefix}{name}", row, f"{kind}: {contents}", sources)

@@ -26,9 +26,9 @@ from factdrift.reasoning.as_of.dated_index import (
     reordered_by_day,
 )
 from factdrift.reasoning.as_of.memories import MEMORIES, Memory
-from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
+from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, PassageFact
 from factdrift.reasoning.as_of.statements import Statements
-from factdrift.reasoning.as_of.steps import QUESTIONS, WHOLE, Corpus, Questions
+from factdrift.reasoning.as_of.steps import QUESTIONS, WHOLE, Corpus, JudgedQuestions
 from factdrift.reasoning.as_of.text_names import name_words, names_of, nearest_name
 
 RESULTS = "difficulty.parquet"
@@ -67,7 +67,7 @@ class Difficulty(Step):
     name: ClassVar[str] = "as-of-difficulty"
 
     passages: Corpus | Statements
-    questions: Questions
+    questions: JudgedQuestions
     seed: int
 
     def make(self, out: Path, workspace: Workspace) -> None:
@@ -205,7 +205,7 @@ def _memory_answers(
         facts = facts_by_passage.get(passage_id, [])
         # what names nothing that is asked about can be no answer, and would only be held
         is_about = any(name.text in asked_names for name in names_of(text))
-        event = {"text": text, "day": day.isoformat(), "facts": facts}
+        event = {"id": passage_id, "text": text, "day": day.isoformat(), "facts": facts}
         for name, memory in memories.items():
             if is_about if name == "prose" else facts:
                 memory.hear(event)
@@ -234,7 +234,7 @@ def _facts_by_passage(
     stated: Path, asked_pairs: set[tuple[str, str]]
 ) -> dict[str, list[dict[str, str]]]:
     facts_by_passage: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for fact in typed_rows(stated, StatedFact):
+    for fact in typed_rows(stated, PassageFact):
         if (fact.subject, fact.relation) in asked_pairs:
             facts_by_passage[fact.passage].append(
                 {

@@ -14,7 +14,7 @@ from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import seeded_hash, seeded_index
 from factdrift.reasoning.as_of.histories import History, Pair
 from factdrift.reasoning.as_of.judgments import FRESH, judge
-from factdrift.reasoning.as_of.rows import CertainStretch, QuestionKind, StatedFact
+from factdrift.reasoning.as_of.rows import CertainStretch, PassageFact, QuestionKind
 from factdrift.reasoning.as_of.wordings import AskedRelation, Words
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.states import INTERIM
@@ -40,7 +40,7 @@ class Hop(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class AskableDraft:
     """A question that may be asked; `hops` end with the history that has the answer."""
 
     kind: QuestionKind
@@ -60,7 +60,7 @@ class Draft:
         return self.hops[-1].stretch
 
 
-class Drafts:
+class AskableDrafts:
     """Makes the drafts of histories.
 
     `relations`: the words of each relation; `first` and `last`: the days that may be asked about.
@@ -79,7 +79,7 @@ class Drafts:
         self._first, self._last, self._seed = first, last, seed
         self._by_object = self._histories_by_object()
 
-    def __iter__(self) -> Iterator[Draft]:
+    def __iter__(self) -> Iterator[AskableDraft]:
         """All drafts, history by history."""
         for history in self._histories.values():
             for fact in self._drawn_facts(history):
@@ -97,7 +97,7 @@ class Drafts:
                     by_object.setdefault(object_id, []).append(history)
         return by_object
 
-    def _drawn_facts(self, history: History) -> Sequence[StatedFact]:
+    def _drawn_facts(self, history: History) -> Sequence[PassageFact]:
         """Some statements of a history: of each term one, before any has a second."""
         in_drawn_order = sorted(
             history.facts, key=lambda fact: seeded_hash(self._seed, "fact", fact.passage)
@@ -113,19 +113,20 @@ class Drafts:
         return seeded_index(count, self._seed, *names)
 
     def _later(self, day: date, *names: object) -> date:
-        """A day from this one on, within a year and a bit, and before the end of what is known."""
+        """A day from this one on, within a year and a bit, and by the last day that is asked about.
+
+        A page may be of a day after that; then it is asked on the day of the page.
+        """
         days_left = max(0, min(_LATER_DAYS, (self._last - day).days))
         return day + self._index(days_left + 1, *names) * _DAY
 
-    def _words(self, history: History, fact: StatedFact | None, *names: object) -> Words:
-        """The words for a history, drawn by some names; without a fact with any passage's word."""
-        if fact is None and history.facts:
-            fact = history.facts[0]
+    def _words(self, history: History, *names: object) -> Words:
+        """The words for a history, drawn by some names."""
         return Words(
             self._relations[history.relation],
             self._names.name(history.subject),
             seeded_hash(self._seed, "words", history.key, *names) >> 8,
-            fact.relation_word if fact else "",
+            history.relation_word,
         )
 
     def _may_ask(self, day: date) -> bool:
@@ -133,7 +134,7 @@ class Drafts:
 
     # --- States -----------------------------------------------------------------------------------
 
-    def _of_states(self, history: History, fact: StatedFact) -> Iterator[Draft]:
+    def _of_states(self, history: History, fact: PassageFact) -> Iterator[AskableDraft]:
         """Ask what held on days around those that a passage states."""
         for as_of in self._days_of(history, fact):
             stretch = history.stretch_on(as_of)
@@ -142,9 +143,9 @@ class Drafts:
             if len(stretch.objects) > 1 and stretch.first == stretch.last:
                 continue  # the day of a handover, on which both hold
             for asked_on in self._asking_days(history, stretch, fact, as_of):
-                yield self._state(history, stretch, fact, as_of, asked_on)
+                yield self._state(history, stretch, as_of, asked_on)
 
-    def _days_of(self, history: History, fact: StatedFact) -> Iterator[date]:
+    def _days_of(self, history: History, fact: PassageFact) -> Iterator[date]:
         """Days around a statement: within a month after it, long after it, and before it."""
         stretch = history.stretch_on(fact.day)
         if fact.is_current and stretch is not None:
@@ -162,18 +163,16 @@ class Drafts:
             yield fact.stated_from + drawn_days * _DAY
 
     def _asking_days(
-        self, history: History, stretch: CertainStretch, fact: StatedFact, as_of: date
+        self, history: History, stretch: CertainStretch, fact: PassageFact, as_of: date
     ) -> Iterator[date]:
         """Days of asking: early, or later without newer facts, and after a newer one."""
         earliest = max(as_of, fact.day)
-        if earliest > self._last:
-            return
         is_early = self._index(2, "early", fact.passage, as_of)
         yield earliest if is_early else self._later(earliest, "asked", fact.passage, as_of)
         newer_days: list[date] = []
         for other_fact in history.facts:
             is_newer = other_fact.object not in stretch.objects and other_fact.since > as_of
-            if is_newer and earliest <= other_fact.day <= self._last:
+            if is_newer and earliest <= other_fact.day:
                 newer_days.append(other_fact.day)
         if newer_days:
             newer_day = newer_days[self._index(len(newer_days), "newer", fact.passage, as_of)]
@@ -183,13 +182,12 @@ class Drafts:
         self,
         history: History,
         stretch: CertainStretch,
-        fact: StatedFact | None,
         as_of: date,
         asked_on: date,
         kind: QuestionKind | None = None,
-    ) -> Draft:
+    ) -> AskableDraft:
         """Ask what held on a day, in its month, or what holds now."""
-        words = self._words(history, fact, as_of, asked_on)
+        words = self._words(history, as_of, asked_on)
         month = Period.of(as_of, "month")
         is_whole_month = stretch.first <= month.first and month.last <= stretch.last
         question_text = words.now(as_of) if asked_on == as_of else None
@@ -200,11 +198,11 @@ class Drafts:
             is_superseded = history.is_superseded(stretch, as_of, asked_on)
             kind = "older" if is_superseded else "newest"
         hops = (Hop(history, stretch),)
-        return Draft(kind, hops, as_of, asked_on, question_text or words.on_day(as_of))
+        return AskableDraft(kind, hops, as_of, asked_on, question_text or words.on_day(as_of))
 
     # --- Changes ----------------------------------------------------------------------------------
 
-    def _of_change(self, history: History, fact: StatedFact) -> Iterator[Draft]:
+    def _of_change(self, history: History, fact: PassageFact) -> Iterator[AskableDraft]:
         """Ask who came into a state that a passage says began, or that holds soon afterwards."""
         term = _term_of(history, fact)
         if term is None or term.start_first is None or term.start_last is None:
@@ -215,17 +213,14 @@ class Drafts:
         stretch = history.stretch_on(as_of)
         if stretch is None or stretch.objects != (fact.object,) or not self._may_ask(as_of):
             return
-        earliest = max(as_of, fact.day)
-        if earliest > self._last:
-            return
-        asked_on = self._later(earliest, "change", fact.passage)
-        words = self._words(history, fact, "change", fact.passage)
+        asked_on = self._later(max(as_of, fact.day), "change", fact.passage)
+        words = self._words(history, "change", fact.passage)
         if not tells_beginning and as_of - term.start_last > _AROUND * _DAY:
             return  # a passage long afterwards does not tell who came when
         wordings = list(self._ways_to_ask_change(history, stretch, term, as_of, asked_on, words))
         if wordings:
             question_text = wordings[self._index(len(wordings), "way", fact.passage)]
-            yield Draft("change", (Hop(history, stretch),), as_of, asked_on, question_text)
+            yield AskableDraft("change", (Hop(history, stretch),), as_of, asked_on, question_text)
 
     def _ways_to_ask_change(
         self,
@@ -262,7 +257,7 @@ class Drafts:
         if between and history.began_alone(term.object, first_day + _DAY, as_of):
             yield between
 
-    def _of_predecessor(self, history: History, fact: StatedFact) -> Iterator[Draft]:
+    def _of_predecessor(self, history: History, fact: PassageFact) -> Iterator[AskableDraft]:
         """Ask who held before the successor of an object that a passage states."""
         stretch = history.stretch_on(fact.day if fact.is_current else fact.since)
         successor = history.successor(stretch) if stretch else None
@@ -272,17 +267,17 @@ class Drafts:
         as_of = history.last_day_of(stretch)
         if history.term_count(successor_object) != 1 or not self._may_ask(as_of):
             return
-        words = self._words(history, fact, "before", successor_object)
+        words = self._words(history, "before", successor_object)
         question_text = words.before(self._names.entities[successor_object].label)
         earliest = max(successor.first, fact.day)
-        if question_text and earliest <= self._last:
+        if question_text:
             asked_on = self._later(earliest, "before", fact.passage)
             hops = (Hop(history, stretch),)
-            yield Draft("before", hops, as_of, asked_on, question_text)
+            yield AskableDraft("before", hops, as_of, asked_on, question_text)
 
     # --- Two hops ---------------------------------------------------------------------------------
 
-    def _of_two_hops(self, history: History, fact: StatedFact) -> Iterator[Draft]:
+    def _of_two_hops(self, history: History, fact: PassageFact) -> Iterator[AskableDraft]:
         """Ask for the object through a history that leads to the subject."""
         paths = sorted(
             self._by_object.get(history.subject, ()),
@@ -300,8 +295,8 @@ class Drafts:
                 return
 
     def _path_draft(
-        self, path: History, history: History, fact: StatedFact, as_of: date
-    ) -> Draft | None:
+        self, path: History, history: History, fact: PassageFact, as_of: date
+    ) -> AskableDraft | None:
         """The question through a path on a day, if passages state both hops by then or later."""
         stretch, path_stretch = history.stretch_on(as_of), path.stretch_on(as_of)
         if stretch is None or path_stretch is None or not self._may_ask(as_of):
@@ -316,20 +311,18 @@ class Drafts:
         if not is_sure or not proofs:
             return None
         earliest = max(as_of, fact.day, min(proofs))
-        if earliest > self._last:
-            return None
         asked_on = self._later(earliest, "hops", fact.passage, path.key)
         noun = self._relations[path.relation].phrases.noun
         assert noun is not None, "histories without it are no paths"
-        words = self._words(history, fact, path.key, as_of)
+        words = self._words(history, path.key, as_of)
         path_name = self._names.fill_wording("noun", path.relation, self._names.name(path.subject))
         question_text = words._replace(subject_name=path_name).on_day(as_of)
         hops = (Hop(path, path_stretch), Hop(history, stretch))
-        return Draft("two-hops", hops, as_of, asked_on, question_text)
+        return AskableDraft("two-hops", hops, as_of, asked_on, question_text)
 
     # --- Silence ----------------------------------------------------------------------------------
 
-    def _of_silence(self, history: History) -> Iterator[Draft]:
+    def _of_silence(self, history: History) -> Iterator[AskableDraft]:
         """Ask about days of terms that no passage has stated by the day of asking."""
         for stretch in history.stretches:
             first_day = max(stretch.first, self._first)
@@ -344,10 +337,10 @@ class Drafts:
             for asked_on in (as_of, later):
                 known_facts = history.facts_until(asked_on)
                 if not any(fact.object in stretch.objects for fact in known_facts):
-                    yield self._state(history, stretch, None, as_of, asked_on, "abstain")
+                    yield self._state(history, stretch, as_of, asked_on, "abstain")
 
 
-def _term_of(history: History, fact: StatedFact) -> rows.Segment | None:
+def _term_of(history: History, fact: PassageFact) -> rows.Segment | None:
     """The term that a statement is about."""
     for term in history.terms:
         if term.object == fact.object and set(fact.statements) & set(term.statements):

@@ -1,7 +1,7 @@
 """The histories that are asked about: terms, days on which all is certain, names."""
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -22,7 +22,7 @@ from factdrift.builders.facts.intervals import Certainty, segment_interval
 from factdrift.builders.facts.relations import RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.reasoning.as_of.corpus import STATED, NewsStatements, PageStatements
-from factdrift.reasoning.as_of.rows import CertainStretch, StatedFact
+from factdrift.reasoning.as_of.rows import CertainStretch, PassageFact
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.selection import first_rows
 from factdrift.reasoning.states import EARLY, INTERIM, PAIR, build_knowledge, certain_stretches
@@ -48,7 +48,7 @@ class HistoryTables(Step):
     """Draws histories and writes what is known of them.
 
     A history is all segments of a subject and relation. The step writes `terms.parquet`
-    (`rows.Segment`), `stretches.parquet` (`CertainStretch`), `stated.parquet` (`StatedFact`, by
+    (`rows.Segment`), `stretches.parquet` (`CertainStretch`), `stated.parquet` (`PassageFact`, by
     history and day), `entities.parquet` and `namesakes.NAMESAKES`.
 
     `stated` are the steps that found the facts that texts state; the histories are those of their
@@ -78,11 +78,11 @@ class HistoryTables(Step):
             entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
             segments = segments.filter(segments.relation.isin(list(self.phrases)))
             if stated_paths:
-                stated = eng.read(stated_paths, StatedFact)
+                stated = eng.read(stated_paths, PassageFact)
                 pairs = eng.keep(self._stated_pairs(stated, segments))
                 stated = stated.semi_join(pairs, PAIR).select(stated.columns)
                 order = (*PAIR, "day", "passage", "object")
-                eng.write(stated, out / STATED, StatedFact, order)
+                eng.write(stated, out / STATED, PassageFact, order)
             else:
                 pairs = eng.keep(self._drawn_pairs(eng, segments, gaps, entities))
             terms = eng.keep(segments.semi_join(pairs, PAIR).select(segments.columns))
@@ -168,7 +168,7 @@ class History:
     relation: str
     terms: Sequence[rows.Segment]
     stretches: Sequence[CertainStretch]
-    facts: Sequence[StatedFact]
+    facts: Sequence[PassageFact]
 
     @property
     def key(self) -> str:
@@ -178,6 +178,12 @@ class History:
     @cached_property
     def _firsts(self) -> list[date]:
         return [stretch.first for stretch in self.stretches]
+
+    @cached_property
+    def relation_word(self) -> str:
+        """The word that most passages have for the relation; of equally many the first."""
+        words = Counter(fact.relation_word.lower() for fact in self.facts if fact.relation_word)
+        return words.most_common(1)[0][0] if words else ""
 
     def stretch_on(self, day: date) -> CertainStretch | None:
         """The stretch that holds a day, if it is certain what held then."""
@@ -227,7 +233,7 @@ class History:
                 return False
         return has_begun
 
-    def facts_until(self, day: date) -> list[StatedFact]:
+    def facts_until(self, day: date) -> list[PassageFact]:
         """The facts that passages up to a day state."""
         return [fact for fact in self.facts if fact.day <= day]
 
@@ -251,7 +257,7 @@ class History:
         return sum(term.object == object_id for term in self.terms)
 
 
-def read_histories(folder: Path, facts: Iterable[StatedFact]) -> dict[Pair, History]:
+def read_histories(folder: Path, facts: Iterable[PassageFact]) -> dict[Pair, History]:
     """Read the tables of `HistoryTables`; `facts` are those that passages state, by day."""
     terms = _by_pair(typed_rows(folder / "terms.parquet", rows.Segment))
     stretches = _by_pair(typed_rows(folder / "stretches.parquet", CertainStretch))
@@ -273,7 +279,7 @@ def read_names(folder: Path, phrases: Mapping[str, RelationWording]) -> Verbaliz
     return Verbalizer(entities, phrases, by_subject)
 
 
-HistoryRow = TypeVar("HistoryRow", rows.Segment, CertainStretch, StatedFact)
+HistoryRow = TypeVar("HistoryRow", rows.Segment, CertainStretch, PassageFact)
 
 
 def _by_pair(history_rows: Iterable[HistoryRow]) -> dict[Pair, list[HistoryRow]]:

@@ -19,7 +19,7 @@ from factdrift.builders.facts.text_evidence import (
     fact_evidence,
 )
 from factdrift.builders.text.dates import DateMention, DayInterval
-from factdrift.reasoning.as_of.rows import StatedFact
+from factdrift.reasoning.as_of.rows import PassageFact
 
 Grade = Literal["proves", "supports", "unjudged", "stale"]
 """Judged 2, 1, not at all, and 0."""
@@ -111,7 +111,7 @@ def _last_day(ends: Collection[DateMention]) -> tuple[bool, date | None]:
     return is_open, max(last_days, default=None)
 
 
-def proved_days(fact: StatedFact) -> tuple[date, date] | None:
+def proved_days(fact: PassageFact) -> tuple[date, date] | None:
     """The first and the last day for which a text itself proves that a fact holds, if any.
 
     A beginning that the text tells as its news proves the days from then on, a date in it the days
@@ -129,7 +129,7 @@ def proved_days(fact: StatedFact) -> tuple[date, date] | None:
 
 
 def judge(
-    fact: StatedFact, answers: Collection[str], statements: Collection[str], as_of: date
+    fact: PassageFact, answers: Collection[str], statements: Collection[str], as_of: date
 ) -> Grade:
     """Say what a passage that states a fact is worth for a question about a day.
 

@@ -10,7 +10,7 @@ from factdrift.builders.core.hashing import row_id, seeded_hash
 from factdrift.builders.facts.namesakes import REASON
 from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.wmt.passages import question_prefix
-from factdrift.reasoning.as_of.drafts import Draft
+from factdrift.reasoning.as_of.drafts import AskableDraft
 from factdrift.reasoning.as_of.judgments import Grade, judge
 from factdrift.reasoning.as_of.rows import Age, AsOfQuestion, QuestionKind
 from factdrift.reasoning.names import Verbalizer
@@ -48,7 +48,7 @@ class _Judgments:
         return tuple(sorted(key for key, value in self.grades.items() if value == grade))
 
 
-def judge_passages(draft: Draft) -> _Judgments:
+def judge_passages(draft: AskableDraft) -> _Judgments:
     """Judge every passage that states a fact of a draft's histories by the day of asking."""
     judgments = _Judgments()
     for hop in draft.hops:
@@ -64,7 +64,7 @@ class QuestionWriter:
     def __init__(self, names: Verbalizer) -> None:
         self._names = names
 
-    def question(self, draft: Draft) -> AsOfQuestion | rows.Dropped:
+    def question(self, draft: AskableDraft) -> AsOfQuestion | rows.Dropped:
         """The row of a draft."""
         history, stretch = draft.history, draft.stretch
         question_id = row_id(
@@ -114,7 +114,7 @@ class QuestionWriter:
         )
 
     def _drop_reason(
-        self, draft: Draft, judgments: _Judgments, accepted_forms: Collection[str]
+        self, draft: AskableDraft, judgments: _Judgments, accepted_forms: Collection[str]
     ) -> str | None:
         """Why a draft is not asked, or None if it is."""
         answers = draft.stretch.objects
@@ -150,12 +150,14 @@ def _judged_reason(kind: QuestionKind, judgments: _Judgments) -> str | None:
     return None if is_stated else "not_yet_stated"
 
 
-def drawn_by_kind(drafts: Iterable[Draft], seed: int) -> dict[QuestionKind, list[Draft]]:
+def drawn_by_kind(
+    drafts: Iterable[AskableDraft], seed: int
+) -> dict[QuestionKind, list[AskableDraft]]:
     """The drafts of each kind in the order in which they are asked.
 
     Histories take turns, so that no history has a second question of a kind before each has one.
     """
-    by_kind: dict[QuestionKind, list[tuple[int, Draft]]] = defaultdict(list)
+    by_kind: dict[QuestionKind, list[tuple[int, AskableDraft]]] = defaultdict(list)
     seen_texts: set[tuple[object, ...]] = set()
     for draft in drafts:
         # The same question, asked a little later, is no other one.
@@ -164,11 +166,11 @@ def drawn_by_kind(drafts: Iterable[Draft], seed: int) -> dict[QuestionKind, list
             seen_texts.add(text_key)
             order = seeded_hash(seed, "as-of", draft.history.key, *text_key)
             by_kind[draft.kind].append((order, draft))
-    drawn: dict[QuestionKind, list[Draft]] = {}
+    drawn: dict[QuestionKind, list[AskableDraft]] = {}
     for kind, ordered_drafts in by_kind.items():
         ordered_drafts.sort(key=lambda entry: entry[0])
         turns: dict[str, int] = defaultdict(int)
-        in_turns: list[tuple[int, int, Draft]] = []
+        in_turns: list[tuple[int, int, AskableDraft]] = []
         for order, draft in ordered_drafts:
             in_turns.append((turns[draft.history.key], order, draft))
             turns[draft.history.key] += 1

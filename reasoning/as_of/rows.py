@@ -30,7 +30,7 @@ class DatedPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class StatedFact:
+class PassageFact:
     """One fact that a passage states; a passage may state several, most state none."""
 
     passage: Annotated[str, "id of the passage"]

@@ -12,10 +12,10 @@ from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.text.dates import format_date
 from factdrift.reasoning.as_of.corpus import PASSAGE_ORDER, PASSAGES, STATED
-from factdrift.reasoning.as_of.drafts import Draft, Hop
+from factdrift.reasoning.as_of.drafts import AskableDraft, Hop
 from factdrift.reasoning.as_of.histories import History, HistoryTables, read_histories, read_names
 from factdrift.reasoning.as_of.judgments import FRESH
-from factdrift.reasoning.as_of.rows import DatedPassage, StatedFact
+from factdrift.reasoning.as_of.rows import DatedPassage, PassageFact
 from factdrift.reasoning.as_of.wordings import AskedRelation, Words
 from factdrift.reasoning.names import Verbalizer, boundary
 from factdrift.reasoning.states import INTERIM
@@ -34,17 +34,17 @@ _WRONG = "wrong"
 """What the ids of the passages begin with that are taken back."""
 
 
-class Statement(NamedTuple):
+class MadeSentence(NamedTuple):
     """A sentence made from a fact, and the fact."""
 
     passage: DatedPassage
-    fact: StatedFact
+    fact: PassageFact
 
 
 class Statements(Step):
     """Puts the terms of histories into words.
 
-    Writes `passages.parquet` (`DatedPassage`), by day and id, and `stated.parquet` (`StatedFact`),
+    Writes `passages.parquet` (`DatedPassage`), by day and id, and `stated.parquet` (`PassageFact`),
     by history and day. `late` is the share of sentences that come long after what they state began.
     """
 
@@ -57,15 +57,15 @@ class Statements(Step):
         """Write a sentence for each term, and two where the first one is taken back."""
         folder = workspace.folder(self.tables)
         names = read_names(folder, self.tables.phrases)
-        statements: list[Statement] = []
+        statements: list[MadeSentence] = []
         for history in read_histories(folder, ()).values():
             statements += self._of_history(history, names)
         passages = [statement.passage for statement in statements]
         write_sorted(out / PASSAGES, DatedPassage, passages, *PASSAGE_ORDER)
         facts = [statement.fact for statement in statements]
-        write_sorted(out / STATED, StatedFact, facts, "subject", "relation", "day", "passage")
+        write_sorted(out / STATED, PassageFact, facts, "subject", "relation", "day", "passage")
 
-    def _of_history(self, history: History, names: Verbalizer) -> Iterator[Statement]:
+    def _of_history(self, history: History, names: Verbalizer) -> Iterator[MadeSentence]:
         for term in history.terms:
             if term.start_last is None or term.start_last > self.tables.last:
                 continue
@@ -75,7 +75,7 @@ class Statements(Step):
             else:
                 yield from self._corrected(history, term, names, wrong_day)
 
-    def _plain(self, history: History, term: rows.Segment, names: Verbalizer) -> Statement:
+    def _plain(self, history: History, term: rows.Segment, names: Verbalizer) -> MadeSentence:
         """A term in words, dated to the day by which it surely had begun, or later."""
         since = term.start_last
         assert since is not None, "no other term is put into words"
@@ -106,7 +106,7 @@ class Statements(Step):
 
     def _corrected(
         self, history: History, term: rows.Segment, names: Verbalizer, wrong_day: date
-    ) -> Iterator[Statement]:
+    ) -> Iterator[MadeSentence]:
         """A sentence with a wrong day, and the one that takes it back."""
         start = term.start_last
         assert start is not None, "it is known to the day"
@@ -128,7 +128,7 @@ def corrected_drafts(
     names: Verbalizer,
     relations: Mapping[str, AskedRelation],
     seed: int,
-) -> Iterator[Draft]:
+) -> Iterator[AskableDraft]:
     """Ask about a day on which a passage says that something had begun, after it was taken back."""
     for wrong in history.facts:
         if wrong.statements:
@@ -153,7 +153,7 @@ def corrected_drafts(
             seeded_index(1 << 32, seed, "words", wrong.passage),
         )
         hops = (Hop(history, stretch),)
-        yield Draft("corrected", hops, as_of, asked_on, words.on_day(as_of))
+        yield AskableDraft("corrected", hops, as_of, asked_on, words.on_day(as_of))
 
 
 def _event(history: History, term: rows.Segment, names: Verbalizer) -> str:
@@ -171,9 +171,9 @@ def _statement(
     day: date,
     since: date,
     text: str,
-) -> Statement:
+) -> MadeSentence:
     passage_id = row_id(source_name, since, *term.statements)
-    fact = StatedFact(
+    fact = PassageFact(
         passage=passage_id,
         subject=history.subject,
         relation=history.relation,
@@ -191,9 +191,9 @@ def _statement(
         also_named=(),
         statements=term.statements,
     )
-    return Statement(DatedPassage(passage_id, day, "", text, "statement", None), fact)
+    return MadeSentence(DatedPassage(passage_id, day, "", text, "statement", None), fact)
 
 
-def _without_statements(fact: StatedFact) -> StatedFact:
+def _without_statements(fact: PassageFact) -> PassageFact:
     """A fact that no statement of the dump says, since its day is wrong."""
     return replace(fact, statements=())

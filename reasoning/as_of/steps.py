@@ -18,19 +18,19 @@ from factdrift.reasoning.as_of.corpus import (
     PASSAGES,
     STATED,
     WORDS,
-    NewsCorpus,
+    NewsPassages,
     NewsStatements,
-    PageCorpus,
+    PagePassages,
     PageStatements,
 )
-from factdrift.reasoning.as_of.drafts import Draft, Drafts
+from factdrift.reasoning.as_of.drafts import AskableDraft, AskableDrafts
 from factdrift.reasoning.as_of.histories import History, HistoryTables, read_histories, read_names
 from factdrift.reasoning.as_of.questions import QuestionWriter, drawn_by_kind, shares
 from factdrift.reasoning.as_of.rows import (
     AsOfQuestion,
     DatedPassage,
+    PassageFact,
     QuestionKind,
-    StatedFact,
 )
 from factdrift.reasoning.as_of.statements import Statements, corrected_drafts
 from factdrift.reasoning.as_of.wordings import AskedRelation
@@ -59,7 +59,7 @@ class Corpus(Step):
 
     name: ClassVar[str] = "as-of-corpus"
 
-    parts: tuple[NewsCorpus | PageCorpus, ...]
+    parts: tuple[NewsPassages | PagePassages, ...]
     text: bool
 
     def make(self, out: Path, workspace: Workspace) -> None:
@@ -74,10 +74,10 @@ class Corpus(Step):
             eng.write(passages, out / PASSAGES, DatedPassage, PASSAGE_ORDER)
 
 
-class Questions(Step):
+class JudgedQuestions(Step):
     """Writes the questions of a corpus: `questions.parquet` (`AsOfQuestion`), by id.
 
-    Beside it `stated.parquet` (`StatedFact`), by passage, and `dropped.parquet`. `statements` are
+    Beside it `stated.parquet` (`PassageFact`), by passage, and `dropped.parquet`. `statements` are
     the sentences that the histories were put into; None where they are stated by texts. `count` is
     the largest number of questions.
     """
@@ -86,7 +86,7 @@ class Questions(Step):
 
     tables: HistoryTables
     statements: Statements | None
-    parts: tuple[NewsCorpus | PageCorpus, ...]
+    parts: tuple[NewsPassages | PagePassages, ...]
     relations: Mapping[str, AskedRelation]
     count: int
 
@@ -94,11 +94,11 @@ class Questions(Step):
         """Draw drafts evenly by kind, judge what the passages state, and write the rows."""
         folder = workspace.folder(self.tables)
         stated_path = workspace.folder(self.statements or self.tables) / STATED
-        facts = list(typed_rows(stated_path, StatedFact))
+        facts = list(typed_rows(stated_path, PassageFact))
         names = read_names(folder, self.tables.phrases)
         histories = read_histories(folder, facts)
-        drafts: Iterator[Draft] = iter(
-            Drafts(
+        drafts: Iterator[AskableDraft] = iter(
+            AskableDrafts(
                 histories,
                 names,
                 self.relations,
@@ -119,19 +119,19 @@ class Questions(Step):
                 drop_writer.append(dropped_row)
         write_sorted(out / QUESTIONS, AsOfQuestion, questions, "id")
         order = ("passage", "subject", "relation", "object", "since")
-        write_sorted(out / STATED, StatedFact, facts, *order)
+        write_sorted(out / STATED, PassageFact, facts, *order)
         counts = Counter(question.kind for question in questions)
         for kind in KINDS:
             if not counts[kind] and (kind != "corrected" or self.statements is not None):
                 workspace.say(f"no question of the kind {kind}")
 
-    def _corrected(self, histories: Iterable[History], names: Verbalizer) -> Iterator[Draft]:
+    def _corrected(self, histories: Iterable[History], names: Verbalizer) -> Iterator[AskableDraft]:
         for history in histories:
             yield from corrected_drafts(history, names, self.relations, self.tables.seed)
 
     def _silent(
-        self, drafts: Sequence[Draft], names: Verbalizer, workspace: Workspace
-    ) -> list[Draft]:
+        self, drafts: Sequence[AskableDraft], names: Verbalizer, workspace: Workspace
+    ) -> list[AskableDraft]:
         """The drafts whose subject passages name by the day of asking, but whose answer none tells.
 
         Sentences made from facts tell nothing but their facts, of which a draft has been cleared.
@@ -143,7 +143,7 @@ class Questions(Step):
 
 
 def _written(
-    by_kind: Mapping[QuestionKind, Sequence[Draft]], writer: QuestionWriter, count: int
+    by_kind: Mapping[QuestionKind, Sequence[AskableDraft]], writer: QuestionWriter, count: int
 ) -> tuple[list[AsOfQuestion], list[rows.Dropped]]:
     """The questions, evenly by kind, and the drafts that are not asked.
 
@@ -180,7 +180,7 @@ class Silence:
 
     def __init__(
         self,
-        parts: Sequence[NewsCorpus | PageCorpus],
+        parts: Sequence[NewsPassages | PagePassages],
         stated: Sequence[NewsStatements | PageStatements],
         workspace: Workspace,
     ) -> None:
@@ -188,7 +188,7 @@ class Silence:
         self._mentions = _tables([workspace.folder(step) / MENTIONS for step in stated])
         self._workspace = workspace
 
-    def kept(self, drafts: Sequence[Draft], names: Verbalizer) -> list[Draft]:
+    def kept(self, drafts: Sequence[AskableDraft], names: Verbalizer) -> list[AskableDraft]:
         """The drafts whose answer no passage names beside the subject or by its full name."""
         with duck.connect(self._workspace.work("spill"), self._workspace.memory) as db:
             db.register("candidates", _candidates(drafts, names))
@@ -217,7 +217,7 @@ _SILENT = f"""
 """  # noqa: S608 - a number of ours
 
 
-def _candidates(drafts: Sequence[Draft], names: Verbalizer) -> pa.Table:
+def _candidates(drafts: Sequence[AskableDraft], names: Verbalizer) -> pa.Table:
     """The drafts as a table: subject, objects, the last words of their names, day of asking."""
     words: list[list[str]] = []
     for draft in drafts:

@@ -11,13 +11,13 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import ConfigEntry
-from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, StatedFact
+from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, PassageFact
 from factdrift.scoring.export.release import Release, Row
 
 _PASSAGES = "passages.parquet"
 TEXT_CONFIG = "text"
 """The corpus of real text, which is taken where no other one is asked for."""
-_TABLES = {"passages": DatedPassage, "stated": StatedFact, "questions": AsOfQuestion}
+_TABLES = {"passages": DatedPassage, "stated": PassageFact, "questions": AsOfQuestion}
 _PREFIXES = {TEXT_CONFIG: "", "statements": "statement-"}
 """The corpora of a release -> what their three configs begin with."""
 
