@@ -137,14 +137,18 @@ def _items_to_check(
     layout: Layout, judgments_folder: Path, layout_hits: Path
 ) -> tuple[dict[str, dict[str, Item]], dict[str, DatasetRows]]:
     """The items that wait for an expert by dataset and id, and what each dataset is."""
-    table = JudgmentTable(judgments_folder)
+    sent_batches = [*map(read_batch, batch_folders(layout_hits))]
+    sent_rules = {batch.id: batch.layout_as_sent.rule for batch in sent_batches}
     checked_batches = worker_batches(
-        layout, table.by_id.values(), read_expert_verdicts(judgments_folder)
+        layout,
+        JudgmentTable(judgments_folder).by_id.values(),
+        read_expert_verdicts(judgments_folder),
+        sent_rules,
     )
     to_check = {(judgment.batch, judgment.item) for judgment in waiting_judgments(checked_batches)}
     items_by_dataset: dict[str, dict[str, Item]] = {}
     rows_by_dataset: dict[str, DatasetRows] = {}
-    for batch in map(read_batch, batch_folders(layout_hits)):
+    for batch in sent_batches:
         batch_manifest = load_batch_manifest(batch.folder)
         rows_by_dataset.setdefault(
             batch.dataset,
