@@ -113,8 +113,8 @@ class RecentArticles(Step):
         finder = SpacyFinder()
         settings, answers = self.generate.model, workspace.work("answers")
         if isinstance(settings, BatchChat):
-            text = "the backend `batch` is for `streamingqa`"
-            raise UserError(text, hint="take `openai` here")
+            error_text = "the backend `batch` is for `streamingqa`"
+            raise UserError(error_text, hint="take `openai` here")
         model = open_model(settings, self.seed, answers, offline=self.offline) if settings else None
         corpus = NewsCorpus.of_step(self.corpus, workspace)
         article_refs = corpus.draw_recent(self.periods, self.articles, self.seed)

@@ -178,9 +178,9 @@ class Workspace:
             for key, step in self.steps.items():
                 folder = step.prebuilt_folder() or self.folders_by_key.get(key)
                 if folder and (damage := step.damage(folder)):
-                    text = f"was changed while it was in use: {damage}"
+                    error_text = f"was changed while it was in use: {damage}"
                     hint_text = "run it again; if that happens again, look after the disk"
-                    raise UserError(text, where=folder, hint=hint_text) from error
+                    raise UserError(error_text, where=folder, hint=hint_text) from error
             raise
 
     def note(self, step: Step) -> None:

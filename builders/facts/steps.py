@@ -272,8 +272,10 @@ def _mined(run: Run, source: Source, needed_properties: Mapping[str, bool]) -> M
         return mine_step
     summary = read_summary(source.mined / TABLES[-1])
     if damage := mined_damage(source.mined):
-        hint = "mine the dump again; after a change on purpose, take `sha256` and `seal` out of it"
-        raise UserError(f"was changed since: {damage}", where=source.mined, hint=hint)
+        hint_text = (
+            "mine the dump again; after a change on purpose, take `sha256` and `seal` out of it"
+        )
+        raise UserError(f"was changed since: {damage}", where=source.mined, hint=hint_text)
     if summary["asked"] is not None and (
         missing_properties := sorted(set(needed_properties) - set(summary["asked"]))
     ):

@@ -67,9 +67,11 @@ def read_answers(folder: Path) -> AnswerFiles:
             earlier_text = found_files.answers.get(answer_id, answer_text)
             if earlier_text != answer_text:
                 first_path, first_line = places[answer_id]
-                text = f"{answer_id} is answered again, otherwise than in {first_path.name}"
+                error_text = f"{answer_id} is answered again, otherwise than in {first_path.name}"
                 hint_text = f"leave one of the two: here, or line {first_line} of {first_path.name}"
-                raise UserError(text, where=display_path(path), line=line_number, hint=hint_text)
+                raise UserError(
+                    error_text, where=display_path(path), line=line_number, hint=hint_text
+                )
             if answer_id not in requested and answer_id not in found_files.answers:
                 found_files.unknown.append(answer_id)
             found_files.answers[answer_id] = answer_text
