@@ -80,8 +80,10 @@ class Facts(Step):
             selection = (self.relations, self.pointwise, self.undated, self.classes)
             stated_tables = Stated(eng, mined_folder, *selection)
             row_counts = {
-                name: eng.write(table, out / f"{name}.parquet", _ROWS[name], order)
-                for name, table, order in (
+                table_name: eng.write(
+                    table, out / f"{table_name}.parquet", _ROWS[table_name], order
+                )
+                for table_name, table, order in (
                     ("facts", stated_tables.facts, FACT_ORDER),
                     ("gaps", stated_tables.gaps, GAP_ORDER),
                     ("entities", stated_tables.named, ("id",)),
