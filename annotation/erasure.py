@@ -201,6 +201,8 @@ def _erase(order: PeopleOrder, person: Person, register: Register) -> list[str]:
         folder for folder in sorted(order.results.glob("*")) if any(_journals(folder))
     ]
     lines = [f"erased: {', '.join(sorted(person.hashes))}"]
+    if any(order.out.glob(f"*/{JUDGMENTS}")):
+        Batches(order.hits)  # without which nothing could be settled: say so before
     with ExitStack() as locks:
         for folder in journal_folders:
             locks.enter_context(locked(folder, "stop the server that serves this batch first"))
@@ -230,6 +232,7 @@ def _erase_judgments(order: PeopleOrder, person: Person, register: Register) -> 
             judgment for worker in person.hashes for judgment in table.remove_worker(worker)
         ]
         if removed_judgments:
+            table.save()
             row_count = len({judgment.row for judgment in removed_judgments if judgment.row})
             lines.append(
                 f"  {name}: {len(removed_judgments):,} judgments of {row_count:,} rows out"

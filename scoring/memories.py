@@ -42,9 +42,13 @@ def answer_stream(memory: Memory, stream: Path, out: Path, *, told: bool = False
 
 
 def _answers(memory: Memory, events: Iterator[Event]) -> Iterator[Prediction]:
+    forget = getattr(memory, "forget", None)
     for event in events:
         if event["kind"] == "passage":
             memory.hear(event)
+        elif event["kind"] == "deletion":
+            if forget is not None:
+                forget(event)
         else:
             yield Prediction(id=event["id"], prediction=memory.answer(event))
 
@@ -52,8 +56,11 @@ def _answers(memory: Memory, events: Iterator[Event]) -> Iterator[Prediction]:
 def _events(stream_file: Path) -> Iterator[Event]:
     """Yield the lines of a stream; `UserError` for one that is no passage and no question."""
     for line_number, event in _records(stream_file):
-        wrong_field = _first_without_text(event, _EVENT_FIELDS)
-        if wrong_field or event["kind"] not in ("passage", "question"):
+        is_deletion = event.get("kind") == "deletion"
+        wrong_field = _first_without_text(
+            event, _EVENT_FIELDS[:3] if is_deletion else _EVENT_FIELDS
+        )
+        if wrong_field or event["kind"] not in ("passage", "question", "deletion"):
             raise UserError(
                 f"no line of a stream: {wrong_field or 'kind'} is missing or wrong",
                 where=display_path(stream_file),
@@ -68,6 +75,9 @@ def _told(events: Iterator[Event], stated_file: Path) -> Iterator[Event]:
     records = _records(stated_file)
     line_number, record = next(records, (0, {}))
     for event in events:
+        if event["kind"] == "deletion":
+            yield event
+            continue
         keys: dict[str, Any] = {"facts": []}
         if record.get("id") == event["id"]:
             keys |= record

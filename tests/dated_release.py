@@ -6,7 +6,7 @@ too, which answer nothing.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 from factdrift.builders.core.dataset import Dataset, Table
@@ -59,6 +59,7 @@ def stated(passage: str, leader: int, day: date, *, is_change: bool = False) -> 
         object_label=LEADERS[leader],
         since=SINCE[leader],
         day=day,
+        relation_word="leads",
         is_current=True,
         is_change=is_change,
         stated_from=None,
@@ -143,16 +144,43 @@ def questions() -> list[AsOfQuestion]:
     ]
 
 
+def corrected_rows() -> tuple[list[DatedPassage], list[PassageFact]]:
+    """Two statements with a wrong day, each with the one that takes it back."""
+    rows: list[DatedPassage] = []
+    corrected_facts: list[PassageFact] = []
+    for name, leader in (("wa", 1), ("wb", 2)):
+        wrong_day = SINCE[leader] - timedelta(40)
+        for passage, day in ((name, wrong_day), (f"{name}-back", SINCE[leader])):
+            text = f"{LEADERS[leader]} became head of the Bank of Rome on {day}."
+            rows.append(DatedPassage(passage, day, "", text, "statement", None))
+            fact = replace(stated(passage, leader, day), since=day)
+            corrected_facts.append(fact if day != wrong_day else replace(fact, statements=()))
+    return rows, corrected_facts
+
+
 def dated_release(out: Path, prefix: str = "") -> Path:
-    """Write the release and return its folder; `prefix` stands before the names of its configs."""
+    """Write the release and return its folder; `prefix` stands before the names of its configs.
+
+    With a prefix it has statements that are taken back, too.
+    """
+    passage_rows, fact_rows = passages(), facts()
+    if prefix:
+        corrected_passages, corrected_facts = corrected_rows()
+        passage_rows = sorted(
+            [*passage_rows, *corrected_passages], key=lambda row: (row.day, row.id)
+        )
+        fact_rows += corrected_facts
     tables = (
         Table(
             f"{prefix}questions", AsOfQuestion, "Q.", {"test": from_rows(AsOfQuestion, questions())}
         ),
         Table(
-            f"{prefix}passages", DatedPassage, "P.", {"corpus": from_rows(DatedPassage, passages())}
+            f"{prefix}passages",
+            DatedPassage,
+            "P.",
+            {"corpus": from_rows(DatedPassage, passage_rows)},
         ),
-        Table(f"{prefix}stated", PassageFact, "S.", {"corpus": from_rows(PassageFact, facts())}),
+        Table(f"{prefix}stated", PassageFact, "S.", {"corpus": from_rows(PassageFact, fact_rows)}),
     )
     about = replace(meta(Sample({})), dataset="as-of", tasks=("question-answering",))
     return write_release(Dataset(tables=tables), about, out).folder

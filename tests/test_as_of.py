@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from factdrift.builders import rows as row_types
 from factdrift.builders.facts.boundary_sides import sided_dates
@@ -238,6 +239,8 @@ def test_prose_alone_gives_questions(sample: Path) -> None:
     ]
     assert len(asked) >= 120
     assert len({(question["subject"], question["relation"]) for question in asked}) >= 60
+    pages = {passage["id"] for passage in rows(sample, "passages") if passage["source"] == "page"}
+    assert any(pages & {*question["evidence"]} for question in rows(sample, "questions"))
     kinds = {question["kind"] for question in rows(sample, "questions")}
     assert kinds == {"newest", "older", "change", "before", "two-hops", "abstain"}
     statement_kinds = {question["kind"] for question in rows(sample, "statement-questions")}
@@ -299,6 +302,16 @@ def test_a_later_statement_takes_an_earlier_one_back(sample: Path) -> None:
 def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
     key = line.partition(":")[0] + ":"
     assert message in release(tmp_path, line, dropped_word=f"  {key}", ok=False).stderr
+
+
+def test_without_any_text_it_is_refused(tmp_path: Path) -> None:
+    recipe = yaml.safe_load((ROOT / "builders/recipes/as-of.yaml").read_text("utf-8"))
+    del recipe["inputs"]["news"], recipe["inputs"]["pages"], recipe["build"]["statements"]
+    recipe["inputs"]["dump"]["path"] = str(next((ROOT / "samples/wikidata").glob("*2026*.gz")))
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(recipe), "utf-8")
+    words = ("release", tmp_path / "mine.yaml", "--out", tmp_path / "out", "--build", tmp_path)
+    refused = run_cli(*words, ok=False).stderr
+    assert "there is no text to ask about" in refused and "statements: yes" in refused
 
 
 def test_a_month_is_proved() -> None:

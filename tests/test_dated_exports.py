@@ -17,6 +17,7 @@ from factdrift.reasoning.as_of.difficulty import (
     easy_rules,
     measure_difficulty,
 )
+from factdrift.reasoning.as_of.memories import Prose, Validity
 from factdrift.scoring.export import FormatName, export_release
 from factdrift.scoring.memories import answer_by_name
 from factdrift.scoring.option_values import Baseline, MemoryName
@@ -155,6 +156,30 @@ def test_a_corpus_that_is_not_there(release: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no rows of passages\n.*--config statements"):
         export_release(statements, "stream", tmp_path / "y", lambda text: None)
     export_release(statements, "stream", tmp_path / "y", lambda text: None, config="statements")
+    stream = lines(tmp_path / "y/stream.jsonl")
+    order = [(event["kind"], event["id"]) for event in stream]
+    # half of what is corrected is deleted, too, before its correction is heard
+    deletions = [name for kind, name in order if kind == "deletion"]
+    assert deletions == ["wb"] and "text" not in stream[order.index(("deletion", "wb"))]
+    assert order.index(("deletion", "wb")) < order.index(("passage", "wb-back"))
+    assert answer_by_name("validity", tmp_path / "y", tmp_path / "answers.jsonl") == 4
+
+
+def test_a_memory_forgets_what_is_deleted() -> None:
+    event = {"id": "wb", "day": "2021-05-06", "text": "Cid Cole became head of the Bank of Rome."}
+    fact = {"subject": "Q1", "relation": "P488", "object": "Cid Cole", "since": "2021-05-06"}
+    question = {
+        "day": "2021-06-01",
+        "text": "Who was the head of the Bank of Rome?",
+        "subject": "Q1",
+        "relation": "P488",
+        "as_of": "2021-06-01",
+    }
+    for memory in (Validity(), Prose()):
+        memory.hear({**event, "facts": [fact]})
+        assert memory.answer(question) == "Cid Cole"
+        memory.forget({"kind": "deletion", "id": "wb", "day": "2021-06-15"})
+        assert memory.answer(question) == ""
 
 
 def scored(release: Path, answers: dict[str, str], out: Path) -> dict[str | None, dict[str, float]]:

@@ -24,6 +24,10 @@ EXAMPLES = [
     ("scoring.results", "_PATH", "/home/me", "acme/m-1"),
     ("scoring.results", "_PATH", "C:\\me", "Answer:"),
     ("scoring.metrics", "_ROUGE_WORD", "The 2nd", "É!"),
+    ("reasoning.as_of.text_names", "_NAME", "met Ruud van Nistelrooy", "met the 2nd man"),
+    ("reasoning.as_of.text_names", "_NAME", "S.L. Benfica", "benfica"),
+    ("reasoning.as_of.text_names", "_POSSESSIVE", "Lima's", "Limas"),
+    ("reasoning.as_of.text_names", "_SENTENCE_END", "It fell. Bob left.", "It fell, e.g. here"),
     ("builders.core.records", "HALF_CHARACTERS", "a\udce9", "é"),
 ]
 WHOLE_EXAMPLES = [

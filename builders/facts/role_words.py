@@ -46,6 +46,8 @@ _NEXT_NAME = re.compile(r",? [A-Z]")
 """A name right behind a role, whose role it is: ` Bob Ray`."""
 _OF_PLACE = re.compile(r" (?:of|at) (?:the )?(?P<place>[A-Z])")
 """What a role is in, by name: ` of Leeds`."""
+_SOMEBODY_ELSE = re.compile(r"\b(?:by|to|from|with|of|for) $")
+"""A word before the role of somebody else than the one who is named: `chosen by `."""
 _UNDER = re.compile(r"\b(?P<role>[Uu]nder) $")
 """A word right before who leads: `under `."""
 _BESIDE = 25
@@ -133,6 +135,7 @@ class _RoleSentence(NamedTuple):
         quotations = list(quotation_spans(self.text))
         for role in _pattern(self.wording.cues, form).finditer(self.text):
             is_outside = role.end() <= self.name[0] or self.name[1] <= role.start()
+            is_outside &= _SOMEBODY_ELSE.search(self.text, 0, role.start()) is None
             is_quoted = any(start <= role.start() < end for start, end in quotations)
             if is_outside and not is_quoted and self._own(role, is_apart=True):
                 return role

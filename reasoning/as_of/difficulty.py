@@ -205,7 +205,7 @@ def _memory_answers(
         facts = facts_by_passage.get(passage_id, [])
         # what names nothing that is asked about can be no answer, and would only be held
         is_about = any(name.text in asked_names for name in names_of(text))
-        event = {"text": text, "day": day.isoformat(), "facts": facts}
+        event = {"id": passage_id, "text": text, "day": day.isoformat(), "facts": facts}
         for name, memory in memories.items():
             if is_about if name == "prose" else facts:
                 memory.hear(event)

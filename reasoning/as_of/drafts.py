@@ -113,19 +113,20 @@ class AskableDrafts:
         return seeded_index(count, self._seed, *names)
 
     def _later(self, day: date, *names: object) -> date:
-        """A day from this one on, within a year and a bit, and before the end of what is known."""
+        """A day from this one on, within a year and a bit, and by the last day that is asked about.
+
+        A page may be of a day after that; then it is asked on the day of the page.
+        """
         days_left = max(0, min(_LATER_DAYS, (self._last - day).days))
         return day + self._index(days_left + 1, *names) * _DAY
 
-    def _words(self, history: History, fact: PassageFact | None, *names: object) -> Words:
-        """The words for a history, drawn by some names; without a fact with any passage's word."""
-        if fact is None and history.facts:
-            fact = history.facts[0]
+    def _words(self, history: History, *names: object) -> Words:
+        """The words for a history, drawn by some names."""
         return Words(
             self._relations[history.relation],
             self._names.name(history.subject),
             seeded_hash(self._seed, "words", history.key, *names) >> 8,
-            fact.relation_word if fact else "",
+            history.relation_word,
         )
 
     def _may_ask(self, day: date) -> bool:
@@ -142,7 +143,7 @@ class AskableDrafts:
             if len(stretch.objects) > 1 and stretch.first == stretch.last:
                 continue  # the day of a handover, on which both hold
             for asked_on in self._asking_days(history, stretch, fact, as_of):
-                yield self._state(history, stretch, fact, as_of, asked_on)
+                yield self._state(history, stretch, as_of, asked_on)
 
     def _days_of(self, history: History, fact: PassageFact) -> Iterator[date]:
         """Days around a statement: within a month after it, long after it, and before it."""
@@ -166,14 +167,12 @@ class AskableDrafts:
     ) -> Iterator[date]:
         """Days of asking: early, or later without newer facts, and after a newer one."""
         earliest = max(as_of, fact.day)
-        if earliest > self._last:
-            return
         is_early = self._index(2, "early", fact.passage, as_of)
         yield earliest if is_early else self._later(earliest, "asked", fact.passage, as_of)
         newer_days: list[date] = []
         for other_fact in history.facts:
             is_newer = other_fact.object not in stretch.objects and other_fact.since > as_of
-            if is_newer and earliest <= other_fact.day <= self._last:
+            if is_newer and earliest <= other_fact.day:
                 newer_days.append(other_fact.day)
         if newer_days:
             newer_day = newer_days[self._index(len(newer_days), "newer", fact.passage, as_of)]
@@ -183,13 +182,12 @@ class AskableDrafts:
         self,
         history: History,
         stretch: CertainStretch,
-        fact: PassageFact | None,
         as_of: date,
         asked_on: date,
         kind: QuestionKind | None = None,
     ) -> AskableDraft:
         """Ask what held on a day, in its month, or what holds now."""
-        words = self._words(history, fact, as_of, asked_on)
+        words = self._words(history, as_of, asked_on)
         month = Period.of(as_of, "month")
         is_whole_month = stretch.first <= month.first and month.last <= stretch.last
         question_text = words.now(as_of) if asked_on == as_of else None
@@ -215,11 +213,8 @@ class AskableDrafts:
         stretch = history.stretch_on(as_of)
         if stretch is None or stretch.objects != (fact.object,) or not self._may_ask(as_of):
             return
-        earliest = max(as_of, fact.day)
-        if earliest > self._last:
-            return
-        asked_on = self._later(earliest, "change", fact.passage)
-        words = self._words(history, fact, "change", fact.passage)
+        asked_on = self._later(max(as_of, fact.day), "change", fact.passage)
+        words = self._words(history, "change", fact.passage)
         if not tells_beginning and as_of - term.start_last > _AROUND * _DAY:
             return  # a passage long afterwards does not tell who came when
         wordings = list(self._ways_to_ask_change(history, stretch, term, as_of, asked_on, words))
@@ -272,10 +267,10 @@ class AskableDrafts:
         as_of = history.last_day_of(stretch)
         if history.term_count(successor_object) != 1 or not self._may_ask(as_of):
             return
-        words = self._words(history, fact, "before", successor_object)
+        words = self._words(history, "before", successor_object)
         question_text = words.before(self._names.entities[successor_object].label)
         earliest = max(successor.first, fact.day)
-        if question_text and earliest <= self._last:
+        if question_text:
             asked_on = self._later(earliest, "before", fact.passage)
             hops = (Hop(history, stretch),)
             yield AskableDraft("before", hops, as_of, asked_on, question_text)
@@ -316,12 +311,10 @@ class AskableDrafts:
         if not is_sure or not proofs:
             return None
         earliest = max(as_of, fact.day, min(proofs))
-        if earliest > self._last:
-            return None
         asked_on = self._later(earliest, "hops", fact.passage, path.key)
         noun = self._relations[path.relation].phrases.noun
         assert noun is not None, "histories without it are no paths"
-        words = self._words(history, fact, path.key, as_of)
+        words = self._words(history, path.key, as_of)
         path_name = self._names.fill_wording("noun", path.relation, self._names.name(path.subject))
         question_text = words._replace(subject_name=path_name).on_day(as_of)
         hops = (Hop(path, path_stretch), Hop(history, stretch))
@@ -344,7 +337,7 @@ class AskableDrafts:
             for asked_on in (as_of, later):
                 known_facts = history.facts_until(asked_on)
                 if not any(fact.object in stretch.objects for fact in known_facts):
-                    yield self._state(history, stretch, None, as_of, asked_on, "abstain")
+                    yield self._state(history, stretch, as_of, asked_on, "abstain")
 
 
 def _term_of(history: History, fact: PassageFact) -> rows.Segment | None:

@@ -1,7 +1,7 @@
 """The histories that are asked about: terms, days on which all is certain, names."""
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -36,9 +36,9 @@ _MAX_SEGMENTS = 100
 """The largest number of segments of a history."""
 _RELATION_SHARE = 0.25
 """The largest share of the histories that one relation may have."""
-_MOST_STATED = 500
+_MOST_STATED = 200
 """Statements of one history beyond which nobody asks about it: whoever reads any news knows it, and
-each of its questions would have hundreds of judgments."""
+each of its questions would have a hundred judgments."""
 # A start that is known to the year alone has 365 days in doubt.
 _MAX_DOUBT = 366
 """The largest number of days on which each start of a history without texts may lie."""
@@ -178,6 +178,12 @@ class History:
     @cached_property
     def _firsts(self) -> list[date]:
         return [stretch.first for stretch in self.stretches]
+
+    @cached_property
+    def relation_word(self) -> str:
+        """The word that most passages have for the relation; of equally many the first."""
+        words = Counter(fact.relation_word.lower() for fact in self.facts if fact.relation_word)
+        return words.most_common(1)[0][0] if words else ""
 
     def stretch_on(self, day: date) -> CertainStretch | None:
         """The stretch that holds a day, if it is certain what held then."""

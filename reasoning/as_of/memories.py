@@ -19,11 +19,15 @@ from factdrift.reasoning.as_of.text_names import (
 )
 
 Event = Mapping[str, Any]
-"""A line of a stream; for a memory that is told facts, with what `stated.jsonl` says of it."""
+"""A line of a stream: a passage, a question, or the deletion of a passage. For a memory that is
+told facts it also has what `stated.jsonl` says of it."""
 
 
 class Memory(Protocol):
-    """What hears passages in the order of the stream, and is asked in between."""
+    """What hears passages in the order of the stream, and is asked in between.
+
+    One that has a method `forget` as well is told which passage was deleted.
+    """
 
     def hear(self, passage: Event) -> None:
         """Take a passage in."""
@@ -41,7 +45,7 @@ class Last:
         self._objects: dict[tuple[str, str], str] = {}
 
     def hear(self, passage: Event) -> None:
-        """Overwrite what it held of the facts of a passage."""
+        """Overwrite what it held of the facts of a passage; what is deleted has no trace here."""
         for fact in passage["facts"]:
             self._objects[fact["subject"], fact["relation"]] = fact["object"]
 
@@ -54,19 +58,27 @@ class Validity:
     """All that it heard with the day since when it is so; answers with what began last by then."""
 
     def __init__(self) -> None:
-        self._terms: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+        self._terms: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
+        self._deleted: set[str] = set()
 
     def hear(self, passage: Event) -> None:
         """Add the facts of a passage to what it holds."""
         for fact in passage["facts"]:
-            term = fact["since"], fact["object"]
+            term = fact["since"], fact["object"], passage["id"]
             self._terms[fact["subject"], fact["relation"]].append(term)
+
+    def forget(self, deletion: Event) -> None:
+        """Take a passage back."""
+        self._deleted.add(deletion["id"])
 
     def answer(self, question: Event) -> str:
         """Return what began last by the day asked about."""
         terms = self._terms.get((question["subject"], question["relation"]), [])
-        begun_terms = (term for term in terms if term[0] <= question["as_of"])
-        return max(begun_terms, default=("", ""))[1]
+        last_day, begun_terms = question["as_of"], [("", "", "")]
+        for term in terms:
+            if term[0] <= last_day and term[2] not in self._deleted:
+                begun_terms.append(term)
+        return max(begun_terms)[1]
 
 
 class Prose:
@@ -77,7 +89,8 @@ class Prose:
     """
 
     def __init__(self) -> None:
-        self._sentences: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        self._sentences: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+        self._deleted: set[str] = set()
 
     def hear(self, passage: Event) -> None:
         """Keep the sentences of a passage that have a name to find them by and another to give."""
@@ -85,16 +98,23 @@ class Prose:
             sentence_names = {name.text for name in names_of(sentence)}
             if len(sentence_names) > 1:
                 for name in sentence_names:
-                    self._sentences[name].append((passage["day"], sentence))
+                    kept_sentence = passage["day"], sentence, passage["id"]
+                    self._sentences[name].append(kept_sentence)
+
+    def forget(self, deletion: Event) -> None:
+        """Take a passage back."""
+        self._deleted.add(deletion["id"])
 
     def answer(self, question: Event) -> str:
         """Return a name of the best sentence that has a name of the question."""
         last_day, asked_words = day_asked_about(question), telling_words(question["text"])
         best_rank, best_sentence = (0, ""), ""
         for name in names_of(question["text"]):
-            for day, sentence in self._sentences.get(name.text, ()):
+            for day, sentence, passage_id in self._sentences.get(name.text, ()):
+                if day > last_day or passage_id in self._deleted:
+                    continue
                 rank = len(asked_words & telling_words(sentence)), day
-                if day <= last_day and rank > best_rank:
+                if rank > best_rank:
                     best_rank, best_sentence = rank, sentence
         return nearest_name(best_sentence, question["text"])
 

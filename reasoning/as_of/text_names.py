@@ -15,6 +15,7 @@ _OPENING_WORDS = word_set(_WORD_LISTS["before_names"]) | word_set(
 )
 """Words that have a capital where a sentence begins, and name nothing."""
 _DAYS_AND_MONTHS = frozenset((*_CALENDAR["months"], *_CALENDAR["weekdays"]))
+_FOLDED_CALENDAR = frozenset(map(str.lower, _DAYS_AND_MONTHS)) | {"today"}
 _LITTLE_WORDS = word_set(_WORD_LISTS["function"]) | word_set(_WORD_LISTS["small"])
 """Words that are near to everything in a sentence."""
 _CAPITALS = "".join(filter(str.isupper, map(chr, range(ord("A"), ord("\u0600")))))
@@ -82,8 +83,9 @@ def folded_words(text: str) -> list[str]:
 
 
 def telling_words(text: str) -> frozenset[str]:
-    """Return the folded words of a text without the little ones."""
-    return frozenset(folded_words(text)) - _LITTLE_WORDS
+    """Return the folded words of a text without the little ones, numbers, and those of dates."""
+    words = (word for word in folded_words(text) if not word[0].isdigit())
+    return frozenset(words) - _LITTLE_WORDS - _FOLDED_CALENDAR
 
 
 def nearest_name(text: str, question: str) -> str:

@@ -229,10 +229,10 @@ _DAYS = """
         SELECT id, subject, relation, unnest(stale) AS passage FROM questions
     ), named AS (
         -- what a stale passage names; of several objects, one of the pair that is asked about
-        SELECT q.id, passage, max_by(s.object_label, {
+        SELECT q.id, passage, coalesce(max_by(s.object_label, {
             is_same: (s.subject = q.subject AND s.relation = q.relation)::INT,
-            label: s.object_label}) AS answer
-        FROM stale_ids q JOIN stated s USING (passage) GROUP BY ALL
+            label: s.object_label}), '') AS answer
+        FROM stale_ids q LEFT JOIN stated s USING (passage) GROUP BY ALL
     )
     SELECT q.id, question, targets, relation, kind, as_of AS day, asked_on, supporting,
         evidence AS relevant, s.stale

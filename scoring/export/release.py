@@ -26,6 +26,8 @@ from factdrift.scoring.export.id_forms import IdForm
 Row = Mapping[str, Any]
 # Rows read at a time: some hold a whole page.
 _ROWS = 1024
+_MEMORY = "1GB"
+"""Of the database: a corpus of news in order of its days is larger, and is sorted on disk."""
 SESSIONS = 40
 """Sessions of a question in LongMemEval's form, as many as its smaller set has."""
 
@@ -108,7 +110,7 @@ class Release:
 
         What is beyond its memory goes to disk. `UserError`: a file is damaged.
         """
-        with duck.connect(self.out) as db:
+        with duck.connect(self.out, _MEMORY) as db:
             for name, configs in configs_by_table.items():
                 split_files = [
                     duck.parquet(manifest.locate_file(self.folder, split.file))

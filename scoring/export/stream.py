@@ -4,10 +4,20 @@ from factdrift.scoring.export.dated import DatedTables
 from factdrift.scoring.export.release import Release, Row
 
 STREAM, STATED = "stream.jsonl", "stated.jsonl"
-# a passage before a question of the same day; of equals by id
+# of one day deletions come first, then passages, then questions; of equals by id
 _ORDER = "ORDER BY day, kind, id"
+# Of what a later passage corrects, the first passage is deleted as well in half of the cases: in
+# the other half a memory has to take it back by itself. What is wrong is said by no statement.
+_DELETED = """
+    SELECT wrong.passage AS id, min(correction.day) AS day
+    FROM stated wrong JOIN stated correction USING (subject, relation, object)
+    WHERE len(wrong.statements) = 0 AND len(correction.statements) > 0
+        AND correction.day > wrong.day AND ascii(right(wrong.passage, 1)) % 2 = 0
+    GROUP BY wrong.passage
+"""
 _EVENTS = f"""
     SELECT * FROM (
+        SELECT 'deletion' AS kind, id, day FROM ({_DELETED}) UNION ALL BY NAME
         SELECT 'passage' AS kind, id, day,
             CASE WHEN title = '' THEN text ELSE title || chr(10) || text END AS text
         FROM {{passages}} UNION ALL BY NAME
@@ -29,7 +39,8 @@ def write(release: Release) -> None:
     """`stream.jsonl`: a passage or a question a line, and `stated.jsonl`: what they are about.
 
     What may be known at a question is what stands before it. A line has its kind, id, day and text
-    alone; no line has an answer. `stated.jsonl` has, in the same order, the facts of passages that
+    alone; no line has an answer. A `deletion` has the id of the passage that is taken back, and no
+    text. `stated.jsonl` has, in the same order, the facts of passages that
     state any (`subject`, `relation`, `object`, `since`), and the keys of questions, for memories
     that do not read. It is no part of what a memory that reads may see. Predictions are lines of
     `id` and `prediction` for `factdrift score`.
