@@ -245,7 +245,7 @@ def test_make_hits_from_the_sample(name: str, sample: Path, tmp_path: Path) -> N
 
 
 def test_checks_take_turns_and_some_are_kept_for_later_batches(tmp_path: Path) -> None:
-    checks = [
+    checks: list[dict[str, Any]] = [
         {"fields": {"question": f"Check {number}?"}, "answers": {"verdict": "yes"}}
         for number in range(4)
     ]
