@@ -76,6 +76,11 @@ def _broken_form_rules(check: Check, answer_text: str) -> Iterator[tuple[str, st
         yield "ends_with", f"does not end with {check.ends_with!r}"
     if check.contains_once and answer_text.count(check.contains_once) != 1:
         yield "contains_once", f"does not hold {check.contains_once!r} once"
+    yield from _broken_word_rules(check, answer_text)
+
+
+def _broken_word_rules(check: Check, answer_text: str) -> Iterator[tuple[str, str]]:
+    """The broken rules that concern words of the text alone."""
     if check.has_word and not {*map(word_stem, split_words(answer_text))} & {*check.has_word}:
         yield "has_word", f"has none of {', '.join(check.has_word)}"
     if check.gap and not _has_one_gap(answer_text, check.gap):

@@ -84,8 +84,11 @@ def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
         selection = make_items(
             layout, dataset, sources, number=order.number, seed=order.seed, ledger=sent_before
         )
-        known_items = [*attention_items(layout), *load_known_items(layout, order.known)]
-        return _write_next(order, layout, selection, known_items, dataset)
+        own_items = attention_items(layout)
+        fresh_items = fresh_checks(layout, own_items, batch_folders(layout_hits))
+        given_items = load_known_items(layout, order.known)
+        known_by_id = {item.id: item for item in (*fresh_items, *given_items)}
+        return _write_next(order, layout, selection, [*known_by_id.values()], dataset)
 
 
 def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
@@ -134,14 +137,18 @@ def _items_to_check(
     layout: Layout, judgments_folder: Path, layout_hits: Path
 ) -> tuple[dict[str, dict[str, Item]], dict[str, DatasetRows]]:
     """The items that wait for an expert by dataset and id, and what each dataset is."""
-    table = JudgmentTable(judgments_folder)
+    sent_batches = [*map(read_batch, batch_folders(layout_hits))]
+    sent_rules = {batch.id: batch.layout_as_sent.rule for batch in sent_batches}
     checked_batches = worker_batches(
-        layout, table.by_id.values(), read_expert_verdicts(judgments_folder)
+        layout,
+        JudgmentTable(judgments_folder).by_id.values(),
+        read_expert_verdicts(judgments_folder),
+        sent_rules,
     )
     to_check = {(judgment.batch, judgment.item) for judgment in waiting_judgments(checked_batches)}
     items_by_dataset: dict[str, dict[str, Item]] = {}
     rows_by_dataset: dict[str, DatasetRows] = {}
-    for batch in map(read_batch, batch_folders(layout_hits)):
+    for batch in sent_batches:
         batch_manifest = load_batch_manifest(batch.folder)
         rows_by_dataset.setdefault(
             batch.dataset,
@@ -205,25 +212,43 @@ def group_into_hits(
 ) -> tuple[Hit, ...]:
     """Items in HITs of `items_per_hit`, in order; groups stay whole where they fit into a HIT.
 
-    A HIT gets `attention_per_hit` of the `known` items, at places that its hash gives. A HIT ends
-    early where with the next item, and any of the known ones, it would not fit.
+    A HIT gets `attention_per_hit` of the known items, in turns, at places that its hash gives. It
+    ends early where with the next item, and any of the known ones, it would not fit.
     """
     grouped_hits = []
     check_count = min(layout.attention_per_hit, len(known_items))
     fits_with_checks = _with_largest(known_items, fits, check_count)
-    for row_items in _hit_items(items, group_keys, layout.items_per_hit, fits_with_checks):
+    packed_items = _hit_items(items, group_keys, layout.items_per_hit, fits_with_checks)
+    for hit_number, row_items in enumerate(packed_items):
         hit_items = list(row_items)
         for check_number in range(check_count):
-            # the first check's hash has no number: a HIT with one check has the id it always had
-            number_key = [check_number] if check_number else []
-            check_hash = seeded_hash(seed, *number_key, *(item.id for item in row_items))
-            unused_items = [item for item in known_items if item not in hit_items]
+            # checks take turns, so that each is seen as seldom as can be
+            turn = seed + hit_number * check_count + check_number
+            check_hash = seeded_hash(seed, check_number, *(item.id for item in row_items))
             hit_items.insert(
-                check_hash % (len(hit_items) + 1),
-                unused_items[(check_hash >> 32) % len(unused_items)],
+                check_hash % (len(hit_items) + 1), known_items[turn % len(known_items)]
             )
         grouped_hits.append(Hit(digest([seed, [item.id for item in hit_items]]), tuple(hit_items)))
     return tuple(grouped_hits)
+
+
+def fresh_checks(
+    layout: Layout, own_items: Sequence[Item], earlier_folders: Sequence[Path]
+) -> list[Item]:
+    """The attention items of a layout for its next batch.
+
+    The first batch has those that are not kept in reserve. A later one has those that no batch
+    before has shown, so that whoever worked on them meets new ones; once all were shown, all.
+    """
+    earlier_batches = [batch for batch in map(read_batch, earlier_folders) if not batch.experts]
+    if not earlier_batches:
+        reserved = [known_item.reserve for known_item in layout.attention]
+        open_items = [
+            item for item, is_kept in zip(own_items, reserved, strict=True) if not is_kept
+        ]
+        return open_items or [*own_items]
+    shown_ids = {item.id for batch in earlier_batches for item in batch.items}
+    return [item for item in own_items if item.id not in shown_ids] or [*own_items]
 
 
 def _with_largest(known_items: Sequence[Item], fits: FitsHit, largest_count: int) -> FitsHit:

@@ -111,8 +111,10 @@ class LayoutAnswer(Strict):
     the `paragraphs` to which a search adds the passages that the worker opens (see
     `annotation.checks`). For a choice from a list, `hints` names a `list` field with a small text
     for each entry, and `within` an earlier answer: only entries that are words of that answer can
-    be chosen, by a click in its text. `when` asks only if an earlier answer has one of these
-    values, `unless` only if it has none of them, `needs` only if that field is not empty.
+    be chosen, by a click in its text. `offers` names a `list` field whose entries are marked by one
+    click where the text has them; of entries that are hints of a choice, the chosen one's. `when`
+    asks only if an earlier answer has one of these values, `unless` only if it has none of them,
+    `needs` only if that field is not empty.
     `answers` are those of each of the `min_items` to `max_items` entries of a group. `agree` says
     how two workers' values are compared: by value, by the text after SQuAD normalisation, by
     overlapping spans, or not at all.
@@ -126,6 +128,7 @@ class LayoutAnswer(Strict):
     field: FieldName | None = None
     within: FieldName | None = None
     hints: FieldName | None = None
+    offers: FieldName | None = None
     check: Check = Check()
     when: Mapping[FieldName, tuple[str, ...]] = {}
     unless: Mapping[FieldName, tuple[str, ...]] = {}
@@ -180,6 +183,8 @@ class KnownItem(Strict):
     fields: Mapping[FieldName, Any]
     answers: Mapping[FieldName, Any]
     kind: CheckKind = "known"
+    reserve: bool = False
+    """Whether it is kept back from a layout's first batch, for people who have seen the others."""
 
 
 class Rejection(Strict):
@@ -496,7 +501,7 @@ def _walk_texts(place: Loc, settings: object) -> Iterator[tuple[Loc, str]]:
 
 
 # The options of an answer that name a field or an earlier answer.
-_NAMING_OPTIONS = ("field", "initial", "within", "hints")
+_NAMING_OPTIONS = ("field", "initial", "within", "hints", "offers")
 # The options of a check that do so.
 _NAMING_CHECKS = (
     *("not_field", "has_field", "words_from", "keeps_words", "keeps_numbers"),

@@ -23,7 +23,7 @@ from factdrift.annotation.batch import (
     read_batch,
 )
 from factdrift.annotation.checks import answer_problems
-from factdrift.annotation.layout import Layout, LayoutAnswer
+from factdrift.annotation.layout import Layout, LayoutAnswer, Rule
 from factdrift.annotation.platforms import find_platform, is_piecewise
 from factdrift.annotation.submission import Json, Refused, Submission
 from factdrift.builders.core.config import did_you_mean, display_path
@@ -60,9 +60,10 @@ def submission_key(judgment: Judgment) -> tuple[str, str, str, str]:
 class LayoutVersion:
     """Batches of one layout in which the same can be answered and accepted.
 
-    `layout` is as the newest of them has it: its rule holds for all of them. `pay` of a HIT by
-    batch; `items` of all by id, with their known answers; `sizes`: items of each HIT. `experts`:
-    the batches that were made for experts.
+    `layout` is as the newest of them has it: its rule decides rows of all of them. `rules` by batch
+    say by what plan each was sent, which holds for its workers whatever is planned later. `pay` of
+    a HIT by batch; `items` of all by id, with their known answers; `sizes`: items of each HIT.
+    `experts`: the batches that were made for experts.
     """
 
     layout: Layout
@@ -70,6 +71,7 @@ class LayoutVersion:
     items: dict[str, Item] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     experts: set[str] = field(default_factory=set)
+    rules: dict[str, Rule] = field(default_factory=dict)
 
 
 @dataclass
@@ -144,6 +146,7 @@ class Batches:
             )
             version.layout = batch_layout
             version.pay[batch_id] = batch_layout.pay.per_hit
+            version.rules[batch_id] = batch_layout.rule
             version.items |= {item.id: item for item in hit_batch.items}
             version.sizes |= {batch_hit.id: len(batch_hit.items) for batch_hit in hit_batch.hits}
             if hit_batch.experts or batch_layout.qualifications.expert:

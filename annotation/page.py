@@ -127,9 +127,11 @@ def render_page(
         "study": STUDY,
     }
     page_scripts = [page_script, unpack_script] if is_packed else [page_script]
+    settings_json = _script_json(page_settings)
     page_data, packed_parts = _script_json([_public_hit(hit) for hit in hits]), {}
     if is_packed:
         page_data = "${data}"
+        settings_json = _deflate(settings_json)
         packed_parts = {"style": _deflate(style_sheet), "script": _deflate(page_script)}
     page_html = (
         template_environment(PARTS)
@@ -143,7 +145,7 @@ def render_page(
             script=Markup(page_script),  # noqa: S704 - our own files
             packed=packed_parts,
             unpack=Markup(unpack_script),  # noqa: S704 - our own file
-            settings=Markup(_script_json(page_settings)),  # noqa: S704 - escaped for a script
+            settings=Markup(settings_json),  # noqa: S704 - escaped for a script
             data=Markup(page_data),  # noqa: S704 - a variable, or escaped for a script
             policy=_content_security_policy(
                 page_scripts, style_sheet, delivery.post, connects_to_self=bool(files) or served

@@ -20,10 +20,17 @@ from typing import Any
 import yaml
 
 from factdrift.annotation.batch import Item, read_batch
-from factdrift.annotation.checks import answer_problems, split_words
-from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.checks import (
+    answer_problems,
+    available_choices,
+    paragraph_texts,
+    split_words,
+    value_as_text,
+)
+from factdrift.annotation.layout import Layout, LayoutAnswer, load_layout
 from factdrift.annotation.people import consent_sha256, today
 from factdrift.annotation.submission import SUBMISSION_FORMAT, Json
+from factdrift.builders.ckl.gold import BLANK, plain_blanks, typed_blank
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing, resource
 from factdrift.builders.rows import Article
@@ -34,6 +41,7 @@ from factdrift.builders.wmt.passages import passage_texts, printable_id
 Fields = Mapping[str, Any]
 _OLD = re.compile(r"(?:19|20)[0-9]{2}|has been|was born")
 """What is no news of the day."""
+_GAP = typed_blank("THING")
 _LONGEST_CLOZE = 270
 """The layout takes questions of 300 characters, and a draft is asked about as it stands."""
 _NAME = re.compile(r"[A-Z][\w'-]*(?: (?:of |the |and )?[A-Z][\w'-]*)*")
@@ -87,15 +95,37 @@ def answers_to(name: str, layout: Layout, item: Item) -> Mapping[str, Json]:
     """What a worker who rehearses says to one item."""
     if item.answers is None:
         return ANSWERS[name](item.fields)
-    said = dict(item.answers)  # what is known of it; the rest as its first choices have it
-    for wrong in answer_problems(layout, item.fields, said):
-        lacks, _, what = wrong.partition(": ")
-        choices = [choice.value for choice in layout.answers[lacks].choices]
-        if what == "missing" and layout.answers[lacks].kind == "flag":
-            said[lacks] = False
-        elif what == "missing" and choices:
-            said[lacks] = choices[:1] if layout.answers[lacks].kind == "choices" else choices[0]
+    said = {**ANSWERS[name](item.fields), **item.answers}
+    for _ in layout.answers:  # each round may ask for more
+        for wrong in answer_problems(layout, item.fields, said):
+            answer_name, _, what = wrong.partition(": ")
+            if what == "missing":
+                said[answer_name] = _any_answer(layout.answers[answer_name], item.fields, said)
+            else:
+                said.pop(answer_name, None)
     return said
+
+
+def _any_answer(answer: LayoutAnswer, item_fields: Fields, said: Mapping[str, Json]) -> Json:
+    """An answer of the kind that a layout asks for, for what is not known of a known item."""
+    if answer.kind == "flag":
+        return False
+    if answer.kind in ("choice", "choices"):
+        first_choice = available_choices(answer, {**item_fields, **said})[0]
+        return [first_choice] if answer.kind == "choices" else first_choice
+    if answer.kind == "text" and answer.check.gap:
+        return f"The news of the day has {typed_blank(answer.check.gap[0])}."
+    if answer.kind == "text":
+        return value_as_text({**item_fields, **said}.get(answer.initial or "")) or "It says so."
+    marked_field = item_fields[answer.field or ""]
+    is_text = isinstance(marked_field, str)
+    text = marked_field if is_text else paragraph_texts(marked_field)[0]
+    first_word = split_words(text)[0]
+    start = text.index(first_word)
+    span: dict[str, Json] = {"start": start, "end": start + len(first_word), "text": first_word}
+    if not is_text:
+        span["paragraph"] = 0
+    return [span] if answer.kind == "spans" else span
 
 
 def _one_in(fraction: int, item_fields: Fields) -> bool:
@@ -157,8 +187,8 @@ def _question(item_fields: Fields) -> dict[str, Any]:
     for question, answer in pairs:
         lines = _stating_lines(article, question, answer)
         if lines and lines[0].count(answer) == 1:
-            cloze = dated(lines[0], item_fields["article_day"]).replace(answer, "[BLANK]", 1)
-            if cloze.count("[BLANK]") == 1 and "?" not in cloze and len(cloze) <= _LONGEST_CLOZE:
+            cloze = dated(lines[0], item_fields["article_day"]).replace(answer, _GAP, 1)
+            if cloze.count(_GAP) == 1 and "?" not in cloze and len(cloze) <= _LONGEST_CLOZE:
                 edited = question if question.endswith("?") else f"What fills the gap in “{cloze}”?"
                 return _marked(article, question, answer, edited, cloze)
     return {"question": "none"}
@@ -205,7 +235,7 @@ def _expert(item_fields: Fields) -> dict[str, Any]:
     place = next((place_number for place_number, text in enumerate(passages) if says in text), None)
     if place is None:
         opened = _searched(says)
-        query = careful_answer["gap"].replace("[BLANK]", old)
+        query = plain_blanks(careful_answer["gap"]).replace(BLANK, old)
         said["searches"] = [{"query": query, "found": [opened["id"]], "opened": [opened]}]
         passages, place = [*passages, opened["text"]], len(passages)
     start = passages[place].index(says)
@@ -264,7 +294,7 @@ def _asked(item_fields: Fields) -> dict[str, Any]:
         answer_match[1] if answer_match else next(_NAME.finditer(text))[0]
     )  # an edited sentence
     rest = after.rstrip(".")
-    question = f"Who {rest.strip()}?" if not before else f"What fills the gap in “{before}…{rest}”?"
+    question = f"Who {rest.strip()}?" if not before else f"{before}what{rest}?"
     return {"question": question, "answer": answer}
 
 

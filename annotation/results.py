@@ -317,12 +317,15 @@ class JudgmentTable:
                 version.items,
                 experts=register.experts(),
                 excluded=register.excluded(),
+                rules=version.rules,
                 expert_batches=version.experts,
                 verdicts=expert_verdicts,
                 accepted_ids=accepted_ids,
             )
             if version.layout.rule.by == "sampled":
-                self.checked += worker_batches(version.layout, version_judgments, expert_verdicts)
+                self.checked += worker_batches(
+                    version.layout, version_judgments, expert_verdicts, version.rules
+                )
             settled_judgments += version_judgments
             gold_by_row.update((gold_row.row, gold_row) for gold_row in gold_rows)
             item_by_id |= version.items
@@ -403,6 +406,10 @@ class JudgmentTable:
         for judgment in removed_judgments:
             del self.by_id[judgment.id]
         return removed_judgments
+
+    def save(self) -> None:
+        """Write the judgments as they are, before they are settled anew."""
+        _write_table(self.folder / JUDGMENTS, Judgment, [*self.by_id.values()])
 
     def has(self, submission: list[Judgment]) -> bool:
         """Whether an earlier run took the judgments of a submission."""

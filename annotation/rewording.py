@@ -89,138 +89,165 @@ class _Word:
     """A word as written, its form for comparing, and whether it is a name or a number."""
 
     written: str
-    key: str
-    telling: bool
-    small: bool
+    word_key: str
+    is_telling: bool
+    is_small: bool
 
 
 def rewording_problem(statement: str, question: str, day: str = "") -> str | None:
     """What a question adds to a statement or leaves out, or None; `day` is the article's."""
-    gap = _BRACKETS.search(statement)
-    behind_gap = _words(statement[gap.end() :], set()) if gap else []
-    noun = behind_gap[0].key if behind_gap else ""
+    gap_match = _BRACKETS.search(statement)
+    behind_gap = _words(statement[gap_match.end() :], set()) if gap_match else []
+    gap_noun = behind_gap[0].word_key if behind_gap else ""
     statement = _DOTTED.sub(_without_dots, _BRACKETS.sub(" ", statement))
     question = _DOTTED.sub(_without_dots, question)
-    acronyms = {word for text in (statement, question) for word in _ACRONYM.findall(text)}
-    all_said = _words(statement, acronyms & set(split_words(statement)))
-    all_asked = _words(question, acronyms & set(split_words(statement)))
-    said = _unexplained(all_said, all_asked)
-    asked = _unexplained(all_asked, all_said)
-    lost = [word for word in said if not any(_is_same(word, other) for other in all_asked)]
-    added = [word for word in asked if not any(_is_same(word, other) for other in all_said)]
-    dated = _date_words(question, day)
-    free = {*_category_words(all_asked, added, noun)}
-    added = [word for word in added if word.written not in dated and word not in free]
-    return _difference(lost, added)
+    kept_acronyms = {
+        text_word for text in (statement, question) for text_word in _ACRONYM.findall(text)
+    }
+    all_said = _words(statement, kept_acronyms & set(split_words(statement)))
+    all_asked = _words(question, kept_acronyms & set(split_words(statement)))
+    said_words = _unexplained(all_said, all_asked)
+    asked_words = _unexplained(all_asked, all_said)
+    lost_words = [
+        text_word
+        for text_word in said_words
+        if not any(_is_same(text_word, other_word) for other_word in all_asked)
+    ]
+    added_words = [
+        text_word
+        for text_word in asked_words
+        if not any(_is_same(text_word, other_word) for other_word in all_said)
+    ]
+    date_words = _date_words(question, day)
+    free = {*_category_words(all_asked, added_words, gap_noun)}
+    added_words = [
+        text_word
+        for text_word in added_words
+        if text_word.written not in date_words and text_word not in free
+    ]
+    return _difference(lost_words, added_words)
 
 
-def _difference(lost: Sequence[_Word], added: Sequence[_Word]) -> str | None:
+def _difference(lost_words: Sequence[_Word], added_words: Sequence[_Word]) -> str | None:
     """What to say of the words that one text alone has; replaced small words are none."""
-    lost_facts = [word for word in lost if word.telling]
-    added_facts = [word for word in added if word.telling]
+    lost_facts = [text_word for text_word in lost_words if text_word.is_telling]
+    added_facts = [text_word for text_word in added_words if text_word.is_telling]
     if lost_facts:
         return f"Missing: {_listed(lost_facts)}"
     if added_facts:
         return f"Not in the statement: {_listed(added_facts)}"
-    if lost and (not added or len(lost) > _MOST_REPLACED):
-        return f"Missing: {_listed(lost)}"
-    if added and len(added) > len(lost) + (1 if lost else 0):
-        return f"Not in the statement: {_listed(added)}"
+    if lost_words and (not added_words or len(lost_words) > _MOST_REPLACED):
+        return f"Missing: {_listed(lost_words)}"
+    if added_words and len(added_words) > len(lost_words) + (1 if lost_words else 0):
+        return f"Not in the statement: {_listed(added_words)}"
     return None
 
 
 def _listed(words: Iterable[_Word]) -> str:
-    return ", ".join(dict.fromkeys(word.written for word in words))
+    return ", ".join(dict.fromkeys(text_word.written for text_word in words))
 
 
 def _without_dots(dotted: re.Match[str]) -> str:
     return dotted[0].replace(".", "")
 
 
-def _words(text: str, acronyms: set[str]) -> list[_Word]:
+def _words(text: str, kept_acronyms: set[str]) -> list[_Word]:
     words = []
     for place, written in enumerate(split_words(text)):
-        lower = word_stem(written)
-        key = _DIGITS_BY_WORD.get(lower, lower)
-        ordinal = _ORDINAL.fullmatch(key)
-        key = ordinal[1] if ordinal else _FORM_BY_WORD.get(key, key)
-        is_small = lower in SMALL_WORDS and written not in acronyms
-        has_capital = written[0].isupper() and (place > 0 or written in acronyms)
-        is_number = any(char.isdigit() for char in key)
-        words.append(_Word(written, key, (has_capital or is_number) and not is_small, is_small))
+        lower_word = word_stem(written)
+        word_key = _DIGITS_BY_WORD.get(lower_word, lower_word)
+        ordinal_match = _ORDINAL.fullmatch(word_key)
+        word_key = ordinal_match[1] if ordinal_match else _FORM_BY_WORD.get(word_key, word_key)
+        small_word = lower_word in SMALL_WORDS and written not in kept_acronyms
+        has_capital = written[0].isupper() and (place > 0 or written in kept_acronyms)
+        is_number = any(char.isdigit() for char in word_key)
+        words.append(
+            _Word(written, word_key, (has_capital or is_number) and not small_word, small_word)
+        )
     return words
 
 
-def _is_same(word: _Word, other: _Word) -> bool:
+def _is_same(text_word: _Word, other_word: _Word) -> bool:
     """Whether two words are one, or forms of one: a name or a number has to be the same."""
-    if word.key == other.key:
+    if text_word.word_key == other_word.word_key:
         return True
-    if word.telling or other.telling:
+    if text_word.is_telling or other_word.is_telling:
         return False
-    alike = 0
-    for letter, other_letter in zip(word.key, other.key, strict=False):
+    alike_count = 0
+    for letter, other_letter in zip(text_word.word_key, other_word.word_key, strict=False):
         if letter != other_letter:
             break
-        alike += 1
-    shorter = min(len(word.key), len(other.key))
-    begins_alike = alike >= _LEAST_ALIKE and alike >= shorter - 2
-    return begins_alike or alike == shorter == _LEAST_ALIKE - 1  # "run" and "runs"
+        alike_count += 1
+    shorter_length = min(len(text_word.word_key), len(other_word.word_key))
+    begins_alike = alike_count >= _LEAST_ALIKE and alike_count >= shorter_length - 2
+    return begins_alike or alike_count == shorter_length == _LEAST_ALIKE - 1  # "run" and "runs"
 
 
-def _unexplained(words: Sequence[_Word], others: Sequence[_Word]) -> list[_Word]:
-    """The words that count, without acronyms that the other text writes out, or the reverse."""
-    own_acronyms = {word.written for word in words if _ACRONYM.fullmatch(word.written)}
-    other_acronyms = {word.written for word in others if _ACRONYM.fullmatch(word.written)}
-    written_out = {acronym for acronym in own_acronyms if _expansion(acronym, others)}
-    expanded = set[int]()
+def _unexplained(words: Sequence[_Word], other_words: Sequence[_Word]) -> list[_Word]:
+    """The words that count, without those that are an acronym here and written out there."""
+    own_acronyms = {
+        text_word.written for text_word in words if _ACRONYM.fullmatch(text_word.written)
+    }
+    other_acronyms = {
+        text_word.written for text_word in other_words if _ACRONYM.fullmatch(text_word.written)
+    }
+    written_out = {acronym for acronym in own_acronyms if _expansion(acronym, other_words)}
+    expanded_places = set[int]()
     for acronym in other_acronyms:
-        expanded |= {*_expansion(acronym, words)}
+        expanded_places |= {*_expansion(acronym, words)}
     return [
-        word
-        for place, word in enumerate(words)
-        if not word.small and place not in expanded and word.written not in written_out
+        text_word
+        for place, text_word in enumerate(words)
+        if not text_word.is_small
+        and place not in expanded_places
+        and text_word.written not in written_out
     ]
 
 
 def _expansion(acronym: str, words: Sequence[_Word]) -> list[int]:
-    """The places of the words whose first letters are an acronym; small ones between are free."""
-    for start in range(len(words)):
-        places: list[int] = []
-        for place in range(start, len(words)):
-            word = words[place]
-            if len(places) < len(acronym) and word.written[0] == acronym[len(places)]:
-                places.append(place)
-            elif not word.small or not places:
+    """The places of words whose first letters are an acronym; small words between are free."""
+    for first_place in range(len(words)):
+        letter_places: list[int] = []
+        for place in range(first_place, len(words)):
+            text_word = words[place]
+            if (
+                len(letter_places) < len(acronym)
+                and text_word.written[0] == acronym[len(letter_places)]
+            ):
+                letter_places.append(place)
+            elif not text_word.is_small or not letter_places:
                 break
-            if len(places) == len(acronym):
-                return places
+            if len(letter_places) == len(acronym):
+                return letter_places
     return []
 
 
-def _category_words(asked: Sequence[_Word], added: Sequence[_Word], noun: str) -> list[_Word]:
+def _category_words(
+    asked_words: Sequence[_Word], added_words: Sequence[_Word], gap_noun: str
+) -> list[_Word]:
     """New words right behind a question word, which say what is asked for.
 
-    `noun` is the word behind the statement's gap. "How many corruption charges" for `[BLANK]
+    `gap_noun` is the word behind the statement's gap. "How many corruption charges" for `[BLANK]
     charges` says no more of what is asked for: it adds what kind of charges they were. Behind the
     other question words, a word of the statement that is elsewhere is a noun with an addition:
     "which former president" for `[BLANK], the president`.
     """
-    category: list[_Word] = []
-    for place, word in enumerate(asked):
-        if word.key not in _ASKS_FOR_A_KIND:
+    category_words: list[_Word] = []
+    for place, text_word in enumerate(asked_words):
+        if text_word.word_key not in _ASKS_FOR_A_KIND:
             continue
         new_words: list[_Word] = []
         is_modified = False
-        for following in asked[place + 1 :]:
-            if following in added and not following.telling:
-                new_words.append(following)
-            elif not (following.small and following.key in _BEFORE_A_KIND):
-                is_noun = following.key == noun
-                is_free = following.small or is_noun or _is_possessive(new_words)
-                is_modified = is_noun if word.key in _COUNTING else not is_free
+        for next_word in asked_words[place + 1 :]:
+            if next_word in added_words and not next_word.is_telling:
+                new_words.append(next_word)
+            elif not (next_word.is_small and next_word.word_key in _BEFORE_A_KIND):
+                is_noun = next_word.word_key == gap_noun
+                is_free = next_word.is_small or is_noun or _is_possessive(new_words)
+                is_modified = is_noun if text_word.word_key in _COUNTING else not is_free
                 break
-        category += [] if is_modified else new_words[:_CATEGORY_WORDS]
-    return category
+        category_words += [] if is_modified else new_words[:_CATEGORY_WORDS]
+    return category_words
 
 
 def _is_possessive(words: Sequence[_Word]) -> bool:
@@ -234,21 +261,25 @@ def _date_words(question: str, day: str) -> set[str]:
         article_day = date.fromisoformat(day[:10])
     except ValueError:
         return set()
-    days = [article_day - timedelta(back) for back in range(_NEWS_DAYS + 1)]
+    news_days = [article_day - timedelta(back) for back in range(_NEWS_DAYS + 1)]
     words: set[str] = set()
-    for found in _DATE.finditer(question):
-        front_day, month, back_day, year, lone_year = found.groups()
-        parts = (int(front_day or back_day or 0), month or "", int(year or lone_year or 0))
-        if any(_fits(parts, news_day) for news_day in days):
-            words |= {*split_words(found[0])}
+    for date_match in _DATE.finditer(question):
+        front_day, month_name, back_day, year_number, lone_year = date_match.groups()
+        date_parts = (
+            int(front_day or back_day or 0),
+            month_name or "",
+            int(year_number or lone_year or 0),
+        )
+        if any(_fits(date_parts, news_day) for news_day in news_days):
+            words |= {*split_words(date_match[0])}
     return words
 
 
-def _fits(parts: tuple[int, str, int], news_day: date) -> bool:
+def _fits(date_parts: tuple[int, str, int], news_day: date) -> bool:
     """Whether what a date says (0 or nothing: it does not) is so of a day."""
-    day_number, month, year = parts
+    day_number, month_name, year_number = date_parts
     return (
         day_number in (0, news_day.day)
-        and month in ("", MONTHS[news_day.month - 1])
-        and year in (0, news_day.year)
+        and month_name in ("", MONTHS[news_day.month - 1])
+        and year_number in (0, news_day.year)
     )

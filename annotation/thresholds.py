@@ -311,8 +311,8 @@ def _scored_rows(dataset: DatasetRows, release_folder: Path | None) -> Iterator[
             if attribute_score is None:
                 continue
             if not isinstance(attribute_score, int | float) or not 0 <= attribute_score <= 1:
-                text = f"{score_column} of row {row_id_of(row)} is not from 0 to 1"
-                raise UserError(text, where=dataset.name)
+                error_text = f"{score_column} of row {row_id_of(row)} is not from 0 to 1"
+                raise UserError(error_text, where=dataset.name)
             row_scores[attribute_name] = attribute_score
         answer_texts = tuple(map(str, row.get("answers") or ()))
         yield (

@@ -29,8 +29,10 @@ def relations_with_phrases(
         relation_id for relation_id in wanted_relations if relation_id not in with_phrases
     ]:
         phrase_names = " and ".join(f"`{phrase_name}`" for phrase_name in needed_phrases)
-        hint = f"add {phrase_names or 'some'} to the `phrases:` of its template, or leave it out"
-        raise UserError(f"no phrases to ask {', '.join(without_phrases)} with", hint=hint)
+        hint_text = (
+            f"add {phrase_names or 'some'} to the `phrases:` of its template, or leave it out"
+        )
+        raise UserError(f"no phrases to ask {', '.join(without_phrases)} with", hint=hint_text)
     return with_phrases
 
 

@@ -160,9 +160,9 @@ class _BoundedFile(io.FileIO):
     def read(self, size: int | None = -1, /) -> Any:
         """The next bytes; `UserError` where there are too many."""
         if size is not None and size > self.largest_read:
-            text = f"a log with a list of more than {self.largest_read:,} bytes of samples"
-            hint = "write several logs, and give their folder"
-            raise UserError(text, where=display_path(Path(str(self.name))), hint=hint)
+            error_text = f"a log with a list of more than {self.largest_read:,} bytes of samples"
+            hint_text = "write several logs, and give their folder"
+            raise UserError(error_text, where=display_path(Path(str(self.name))), hint=hint_text)
         return super().read(size)
 
 
@@ -184,9 +184,9 @@ def _opened(file: _BoundedFile, path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError) as error:
-        hint = "is the run that writes it still going?"
-        text = f"this is a zip archive, but no whole log of Inspect ({error})"
-        raise UserError(text, where=display_path(path), hint=hint) from None
+        hint_text = "is the run that writes it still going?"
+        error_text = f"this is a zip archive, but no whole log of Inspect ({error})"
+        raise UserError(error_text, where=display_path(path), hint=hint_text) from None
 
 
 def _archive_head(archive: zipfile.ZipFile, path: Path) -> _Eval:
@@ -206,8 +206,8 @@ def _archive_head(archive: zipfile.ZipFile, path: Path) -> _Eval:
 def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> bytes:
     """The bytes of a file in an archive; `UserError` for a damaged or too large one."""
     if info.flag_bits & _ENCRYPTED:
-        text = f"{info.filename} in it is encrypted, which no log of Inspect is"
-        raise UserError(text, where=display_path(path))
+        error_text = f"{info.filename} in it is encrypted, which no log of Inspect is"
+        raise UserError(error_text, where=display_path(path))
     try:
         if info.compress_type == _ZSTD:
             unpacked_bytes = _zstd_bytes(path, info)
@@ -215,11 +215,11 @@ def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> by
             with archive.open(info) as file:
                 unpacked_bytes = file.read(LONGEST_SAMPLE + 1)
     except (zipfile.BadZipFile, zlib.error, zstandard.ZstdError, NotImplementedError, OSError) as e:
-        text = f"{info.filename} in it is damaged ({e})"
-        raise UserError(text, where=display_path(path)) from None
+        error_text = f"{info.filename} in it is damaged ({e})"
+        raise UserError(error_text, where=display_path(path)) from None
     if len(unpacked_bytes) > LONGEST_SAMPLE:
-        text = f"{info.filename} in it has more than {LONGEST_SAMPLE:,} bytes"
-        raise UserError(text, where=display_path(path))
+        error_text = f"{info.filename} in it has more than {LONGEST_SAMPLE:,} bytes"
+        raise UserError(error_text, where=display_path(path))
     return unpacked_bytes
 
 
@@ -257,5 +257,5 @@ def _decoded(json_bytes: bytes, kind: Any, path: Path, number: int | None = None
         return msgspec.json.decode(json_bytes, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         place = f"sample {number}: " if number else ""
-        text = f"{place}not as Inspect writes it: {str(error)[:200] or 'nested too deeply'}"
-        raise UserError(text, where=display_path(path)) from None
+        error_text = f"{place}not as Inspect writes it: {str(error)[:200] or 'nested too deeply'}"
+        raise UserError(error_text, where=display_path(path)) from None

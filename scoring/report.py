@@ -91,8 +91,8 @@ def _check(models: Sequence[Scores]) -> None:
         )
     model_names = [scored_model.name for scored_model in models]
     if repeated_names := sorted({name for name in model_names if model_names.count(name) > 1}):
-        hint = "name them: factdrift score … --model NAME"
-        raise UserError(f"two scores of a model named {repeated_names[0]!r}", hint=hint)
+        hint_text = "name them: factdrift score … --model NAME"
+        raise UserError(f"two scores of a model named {repeated_names[0]!r}", hint=hint_text)
 
 
 def _has(scored_model: Scores, metric: str) -> bool:
@@ -286,8 +286,8 @@ def _marks(first_model: Scores, second_model: Scores, metric: str) -> list[Ints]
             mark_arrays: dict[str, Any] = db.execute(marks_query).fetchnumpy()
             return list(mark_arrays.values())
     except duckdb.Error as error:
-        text = f"not the rows of scores: {str(error).splitlines()[0]}"
-        raise UserError(text, where=f"{first_model.folder}, {second_model.folder}") from error
+        error_text = f"not the rows of scores: {str(error).splitlines()[0]}"
+        raise UserError(error_text, where=f"{first_model.folder}, {second_model.folder}") from error
 
 
 def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:

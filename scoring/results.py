@@ -263,8 +263,10 @@ def read_results(folder: Path) -> SharedResults:
         for line_number, prediction_row in numbered_rows(folder / ANSWERS):
             _refuse(msgspec.to_builtins(prediction_row), folder / ANSWERS, line_number)
             if next(answer_lines, b"").rstrip(b"\n") != json_encoder.encode(prediction_row):
-                text = "not as `score --share` writes it: other fields, spaces or an empty line"
-                raise UserError(text, where=display_path(folder / ANSWERS), line=line_number)
+                error_text = (
+                    "not as `score --share` writes it: other fields, spaces or an empty line"
+                )
+                raise UserError(error_text, where=display_path(folder / ANSWERS), line=line_number)
     return results
 
 

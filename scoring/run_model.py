@@ -318,9 +318,9 @@ def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSpl
     ]
     if not suited_configs:
         other_view = "choices" if any(roles.choices for _, roles in configs) else "generate"
-        hint = f"its configs suit the view {other_view!r}"
+        hint_text = f"its configs suit the view {other_view!r}"
         raise UserError(
-            f"no config for the view {view!r}", where=display_path(order.release), hint=hint
+            f"no config for the view {view!r}", where=display_path(order.release), hint=hint_text
         )
     chosen_splits = []
     split_names = set()

@@ -87,8 +87,8 @@ class RowPrompter:
         )
         if self.masked:
             if gap is None:
-                hint = "a masked model fills gaps: take configs with statements"
-                raise _unsuited(row, "has no gap", hint)
+                hint_text = "a masked model fills gaps: take configs with statements"
+                raise _unsuited(row, "has no gap", hint_text)
             text_before, _, text_after = row.prompt.partition(gap)
             return ModelQuestion(text_before, text_after, option_texts)
         if self.writes and option_texts:

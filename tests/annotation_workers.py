@@ -1,6 +1,8 @@
 """A small layout, batches of it, and workers who answer them."""
 
 import json
+import re
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -9,6 +11,7 @@ from typing import Any
 
 from factdrift.annotation.batch import HitBatch, Item, read_batch
 from factdrift.annotation.hits import make_batch
+from factdrift.annotation.layout import FOLDER
 from factdrift.annotation.order import BatchOrder, ImportOrder
 from factdrift.annotation.results import ImportReport, import_results
 from factdrift.annotation.submission import SUBMISSION_FORMAT
@@ -50,6 +53,18 @@ def order(tmp_folder: Path, rows: int = 20, **more_values: Any) -> BatchOrder:
         batch_order,
         **{"out": tmp_folder / "hits", "releases": tmp_folder / "releases"} | more_values,
     )
+
+
+def bare_layout(tmp_folder: Path, name: str) -> str:
+    """The folder of a layout of ours without its checks, practice and consent."""
+    folder = tmp_folder / "bare" / name
+    folder.mkdir(parents=True)
+    layout_text = (FOLDER / name / "layout.yaml").read_text("utf-8")
+    # `consent:` with all lines below it that are indented
+    bare_text = re.sub(r"(?m)^(?:attention|practice|consent):.*\n(?:[ #].*\n)*", "", layout_text)
+    (folder / "layout.yaml").write_text(bare_text, "utf-8")
+    shutil.copyfile(FOLDER / name / "task.html.j2", folder / "task.html.j2")
+    return str(folder)
 
 
 def batch_of(tmp_folder: Path, **more_values: Any) -> HitBatch:

@@ -111,3 +111,23 @@ const look_away = () => {
   const turn = (to) => { seen = to; document.dispatchEvent(new Event('visibilitychange')); };
   shift += 20000; turn('hidden'); shift += 500000; turn('visible'); shift += 7000;
 };
+
+// Whether what an item is about and its first choice or box are on the screen, above the bar at the
+// bottom, and how many pixels of each text are.
+const onScreen = () => {
+  for (const box of document.querySelectorAll('.definition')) box.open = false;
+  window.scrollTo(0, 0);
+  const bottom = document.getElementById('footer').getBoundingClientRect().top;
+  const top = document.querySelector('.top').getBoundingClientRect().bottom;
+  const inside = (node) => node.getBoundingClientRect().bottom <= bottom;
+  const height = (node) => {
+    const box = node.getBoundingClientRect();
+    return Math.min(box.bottom, bottom) - Math.max(box.top, top);
+  };
+  const brief = shown('#item .brief')[0];
+  return {
+    brief: !brief || inside(brief),
+    first: shown('.work .option, .work textarea').slice(0, 1).some(inside),
+    read: shown('#item .passage, .source .ask .lines').map(height),
+  };
+};

@@ -55,6 +55,7 @@ class Walk:
         """A bundled recipe over the plain articles, with other parameters where given."""
         recipe = yaml.safe_load((RECIPES / f"{name}.yaml").read_text("utf-8"))
         recipe["inputs"]["news"]["path"] = self.news.name  # beside it: the same in every folder
+        recipe["build"].pop("generate", None)  # no model has answered about these articles
         if "tokenizer" in recipe["build"]:
             recipe["build"]["tokenizer"] = "tokenizer"
         recipe["build"] |= build
@@ -196,7 +197,7 @@ def workers(items: Sequence[Item]) -> list[Gold]:
             "question": questions[0],
             "answer": span,
             "edited": edited,
-            "cloze": cloze,
+            "cloze": cloze.replace("[BLANK]", "[BLANK-THING]"),
         }
 
     submissions = []

@@ -2,11 +2,13 @@
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from factdrift.annotation.batch import batch_folders, load_batch_manifest, read_batch
 from factdrift.annotation.hits import batch_summary, make_batch
@@ -240,3 +242,23 @@ def test_make_hits_from_the_sample(name: str, sample: Path, tmp_path: Path) -> N
         for item_fields, span in marked:
             text = item_fields["page"][span["paragraph"]]["text"]
             assert text[span["start"] : span["end"]] == item_fields["mention"]
+
+
+def test_checks_take_turns_and_some_are_kept_for_later_batches(tmp_path: Path) -> None:
+    checks: list[dict[str, Any]] = [
+        {"fields": {"question": f"Check {number}?"}, "answers": {"verdict": "yes"}}
+        for number in range(4)
+    ]
+    checks[3]["reserve"] = True
+    batch_order = order(tmp_path, rows=60, number=18)
+    layout_path = Path(str(batch_order.layout)) / "layout.yaml"
+    settings = yaml.safe_load(layout_path.read_text("utf-8")) | {"attention": checks}
+    layout_path.write_text(yaml.safe_dump(settings), "utf-8")
+
+    def shown_checks() -> Counter[str]:
+        hits = read_batch(make_batch(batch_order)[0]).hits
+        return Counter(str(i.fields["question"]) for hit in hits for i in hit.items if not i.row)
+
+    assert shown_checks() == {"Check 0?": 2, "Check 1?": 2, "Check 2?": 2}
+    assert shown_checks() == {"Check 3?": 6}  # new to whoever worked on the first batch
+    assert len(shown_checks()) == 4

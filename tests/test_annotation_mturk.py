@@ -251,7 +251,7 @@ def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path
     ids = {"assignmentId": "A1", "hitId": "H1", "workerId": "W1"}
     browser.size("wide")
     browser.open(cell_text, f"?{urlencode(ids | {'turkSubmitTo': 'https://evil.example'})}")
-    browser.begin()
+    browser.begin_trained("answer_question", "W1")
     browser.one("#item .option")
     assert not browser.all("#submitButton")
     assert not browser.all("#who")

@@ -427,8 +427,55 @@ def test_consent_comes_first_and_once_and_goes_with_the_answers(browser: Browser
     assert not browser.all("#instructions")
 
 
+def test_one_click_marks_what_is_offered_and_a_gap_says_its_kind(browser: Browser) -> None:
+    offers = ["Kofi Annan", "ten years", "Ban", "South Korea"]
+    start(browser, "ckl_question", written_for=offers)
+    browser.click(browser.all(".option")[1])
+    assert set(browser.texts("mark.offer")) == {"ten years"}
+    browser.click(browser.all(".option")[0])
+    assert browser.texts("mark.offer") == ["Kofi Annan"]
+    browser.click("mark.offer")
+    assert browser.until(lambda: browser.texts(".chips q"), "the mark")[0].strip("“”") == offers[0]
+    browser.click(".chips .drop")
+    browser.press("Mark “Kofi Annan”")  # the same by a button, which keys reach
+    area = browser.all("textarea")[1]
+    browser.click(area)
+    browser.chord(Keys.CONTROL, "a")
+    browser.insert("Ban Ki-moon succeeded")
+    assert "one gap" in browser.text(".answer.text:has(.gaps) .message")
+    browser.press("Place")
+    browser.press("Person")  # in place of the other
+    browser.insert(".")
+    browser.press("Submit")
+    given = browser.submission()["answers"]["item-0"]
+    assert given["answer"]["text"] == "Kofi Annan"
+    assert given["cloze"] == "Ban Ki-moon succeeded[BLANK-PERSON]."
+
+
+LONG = "\n".join(f"Sentence {number} of an article of some length." for number in range(60))
+# Room for a text beside its question: less is no reading.
+_LEAST_READ = 80
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_the_item_is_on_the_screen(browser: Browser, width: int, height: int) -> None:
+    """What it is about, a part of what is read, and the first thing to answer; no scrolling."""
+    wrong = []
+    for layout_name in sorted(FIELDS):
+        changes = {"article": LONG} if "article" in FIELDS[layout_name] else {}
+        start(browser, layout_name, **changes)
+        screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 400}
+        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        browser.js("document.getElementById('instructions').open = false")
+        seen = browser.ask("onScreen")
+        if not (seen["brief"] and seen["first"] and min(seen["read"], default=99) > _LEAST_READ):
+            wrong.append((layout_name, seen))
+    assert wrong == []
+
+
 def test_practice_tells_what_was_right_and_is_not_handed_in(browser: Browser) -> None:
-    layout = load_layout("judge_question").model_copy(update={"consent": None})
+    layout = load_layout("judge_question")
+    layout = layout.model_copy(update={"consent": None, "practice": layout.practice[:2]})
     browser.js("localStorage.clear()")
     hit_batch = start(browser, layout, "?workerId=P1", mode="static")
     assert browser.text("#count") == "Practice 1 of 2"

@@ -119,6 +119,8 @@ def test_nothing_is_refused_by_the_word_of_one_expert() -> None:
 
 def test_what_the_plan_allows_is_accepted_and_what_is_wrong_is_left_out() -> None:
     asked_layout = layout(CHOICE, {"by": "sampled", "sample": 10, "errors": 1}, assignments=1)
+    (batch,) = worker_batches(asked_layout, PART, rules={"b1": SAMPLED.rule})
+    assert len(batch.sampled) == 2  # by the plan by which the batch was sent
     (batch,) = worker_batches(asked_layout, PART)
     drawn = [*batch.sampled]
     assert (len(drawn), batch.errors) == (10, 1)

@@ -26,7 +26,7 @@ from factdrift.annotation.receive.server import Rates
 from factdrift.annotation.submission import Submission, submission_from_text
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.limits import LONGEST_ROW
-from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, take
+from tests.annotation_workers import LAYOUT, bare_layout, batch_of, hand_in, order, refusals, take
 from tests.browser import Browser, browser
 from tests.conftest import ROOT
 from tests.receiving import Server, answers_of, call, place_link, received, serving
@@ -433,7 +433,11 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     table_rows, news = hand_in(tmp_path, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
     places: dict[str, Any] = {"build": tmp_path / "build", "out": tmp_path / "hits"}
     order = BatchOrder(
-        layout="ckl_expert", dataset=str(table_rows), news=news, until=UNTIL, **places
+        layout=bare_layout(tmp_path, "ckl_expert"),
+        dataset=str(table_rows),
+        news=news,
+        until=UNTIL,
+        **places,
     )
     hit_batch = read_batch(make_batch(order)[0])
     query, command_words = "Duplantis vaults for a world record", "Duplantis"
@@ -449,7 +453,6 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     with serving(hit_batch.folder, tmp_path / "results", *more_values) as server:
         browser.size("wide")
         browser.go(f"{server.address}task.html?participant=ada")
-        browser.begin()
         browser.click('[data-answer="keep"] label')
         browser.click('[data-answer="searches"] input')
         browser.insert(query)

@@ -239,6 +239,8 @@ def test_prose_alone_gives_questions(sample: Path) -> None:
     ]
     assert len(asked) >= 120
     assert len({(question["subject"], question["relation"]) for question in asked}) >= 60
+    pages = {passage["id"] for passage in rows(sample, "passages") if passage["source"] == "page"}
+    assert any(pages & {*question["evidence"]} for question in rows(sample, "questions"))
     kinds = {question["kind"] for question in rows(sample, "questions")}
     assert kinds == {"newest", "older", "change", "before", "two-hops", "abstain"}
     statement_kinds = {question["kind"] for question in rows(sample, "statement-questions")}

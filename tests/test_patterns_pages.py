@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from factdrift.builders.facts import boundary_sides as sides
+from factdrift.builders.facts import role_words as roles
 from factdrift.builders.facts import text_evidence
 from factdrift.builders.timeqa import mentions
 from factdrift.builders.wikipedia import (
@@ -22,6 +23,7 @@ from factdrift.builders.wikipedia import (
     unlisted,
     wikitext,
 )
+from factdrift.reasoning.as_of import corpus as as_of
 
 EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (dump._REDIRECT.search, b'<redirect title="Leeds" />', b"<redirected />"),
@@ -87,6 +89,15 @@ EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (text_evidence._CHANGE_VERB.search, "was appointed coach", "the disappointing coach"),
     (text_evidence.OTHER_RELATION.search, "the former coach", "the reformer"),
     (text_evidence._STATE_GOES_ON.fullmatch, "serving", "visits"),
+    (roles._CAPITAL_RUN.search, "met Ann Lee", "met them"),
+    (roles._PLACE_BEFORE.search, "a match in ", "a match "),
+    (roles._NO_MORE.search, "is no longer coach", "is still coach"),
+    (roles._NEXT_NAME.match, " Bob Ray", " of Leeds"),
+    (roles._OF_PLACE.match, " of the Bank", " of the board"),
+    (roles._UNDER.search, "grew under ", "went underground "),
+    (roles._SOMEBODY_ELSE.search, "chosen by ", "chosen, said "),
+    (as_of._FROM.search, "bought it from ", "bought it for "),
+    (as_of.WORDS.search, "é2", "-!"),
     (mentions._CUT_BEFORE.search, "at Hunter-", "at "),
     (mentions._CUT_BEHIND.match, "-Lehman", "-based"),
     (mentions._QUALIFIED.search, "in South ", "the south "),

@@ -37,10 +37,12 @@ def hit_batch(tmp_path_factory: pytest.TempPathFactory) -> HitBatch:
 
 
 @contextmanager
-def desk_of(hit_batch: HitBatch, tmp_folder: Path, **more_values: Any) -> Iterator[Desk]:
+def desk_of(
+    hit_batch: HitBatch, tmp_folder: Path, now: float = 1_000.0, **more_values: Any
+) -> Iterator[Desk]:
     places = {"out": tmp_folder / "results", "judgments": tmp_folder / "judgments"}
     serving_order = ServingOrder(batch=hit_batch.folder, **{**places, **more_values})
-    with open_desk(serving_order, now=lambda: 1_000.0) as desk:
+    with open_desk(serving_order, now=lambda: now) as desk:
         yield desk
 
 
@@ -128,6 +130,21 @@ def test_a_place_is_for_one_session_and_goes_on_when_it_was_left(
         done_reply = desk.give(visit("ann", "s1"), invited(desk, link_text))
         assert done_reply[0] == 200 and done_reply[1]["done"]["more"] is False
         assert desk.give(visit("bob", "s9"), invited(desk, link_text))[0] == 409  # used up
+
+
+def test_what_was_abandoned_goes_to_others_with_its_link(
+    hit_batch: HitBatch, tmp_path: Path
+) -> None:
+    link_text = place_link(hit_batch, 1, 1)
+    with desk_of(hit_batch, tmp_path) as desk:
+        ann_reply = desk.give(visit("ann", "s1"), invited(desk, link_text))[1]
+        hand_until = desk.pool.handed["ann", "s1"].until
+    with desk_of(hit_batch, tmp_path, now=hand_until - 1) as desk:
+        assert desk.give(visit("bob", "s2"), invited(desk, link_text))[0] == 403
+    with desk_of(hit_batch, tmp_path, now=hand_until) as desk:
+        bob_reply = desk.give(visit("bob", "s2"), invited(desk, link_text))[1]
+        assert bob_reply == ann_reply
+        assert hand_in(desk, ann_reply, "ann", "s1", link_text) == 200  # late, and still hers
 
 
 def test_a_link_is_good_for_so_many_hits(hit_batch: HitBatch, tmp_path: Path) -> None:
@@ -264,6 +281,18 @@ def token(private_keys: Mapping[str, Any], key_id: str = "current", **changes: A
     }
     signed = jwt.encode(claims, private_keys[key_id], "RS256", headers={"kid": "current"})
     return f"?PROLIFIC_PID={PID}&prolific_token={signed}"
+
+
+def test_a_place_on_prolific_is_one_hit_whatever_the_address_leaves_out(
+    prolific_batch: HitBatch, tmp_path: Path
+) -> None:
+    link_text = place_link(prolific_batch, 1, 1)
+    with desk_of(prolific_batch, tmp_path) as desk:
+        hit_reply = desk.give(visit(PID), invited(desk, link_text))[1]
+        assert hand_in(desk, hit_reply, PID, "", link_text) == 200
+        no_more = desk.give(visit(PID, next=True), invited(desk, link_text))
+        assert no_more[1]["done"]["more"] is False
+        assert desk.give(visit(PID, SID), invited(desk, link_text))[0] == 409
 
 
 def test_a_token_of_prolific_lets_its_visit_in(

@@ -25,13 +25,14 @@ ARTICLE = rows.Article("a1", date(2007, 1, 2), SENTENCES, "\n".join(SENTENCES))
 DRAW = rows.Draw("d1", "a1", "eval", "past", date(2007, 1, 2), date(2020, 5, 6), "2020Q2")
 SHOWN = {"question_day": "2020-05-06", "article_day": "2007-01-02", "article": ARTICLE.text}
 TOXICITY = [name for name in NewsQuestion.__dataclass_fields__ if name.startswith("toxicity_")]
+SCORES: dict[str, Any] = dict.fromkeys(TOXICITY)
 ROW = NewsQuestion(
     id="q1", prompt="Today is Wednesday, May 6, 2020. Who came before Ban?",
     targets=("Kofi Annan",), qa_id="q1", question="Who came before Ban?", answers=("Kofi Annan",),
     answers_additional=(), question_ts=0, evidence_ts=0, evidence_id="a1", recent_or_past="past",
     written_or_generated="generated", split="eval", quarter="2020Q2", answer_type="entity",
     answer_start=0, evidence_sentence=1, time_spec="none", relation=None, about=None, statements=(),
-    holds=None, generator="parse", filters=(), **dict[str, Any].fromkeys(TOXICITY),
+    holds=None, generator="parse", filters=(), **SCORES,
 )  # fmt: skip
 
 CASES = read_table("streamingqa_human")

@@ -12,9 +12,17 @@ class Choice extends View {
       this.node = el('div', { class: 'answer tick' },
         el('label', { class: 'option', for: this.id }, this.input, el('span', { class: 'what', text: def.label })), this.help, this.message);
     } else {
+      if (def.kind === 'flag' && this.help) this.folded();
       this.set_('fieldset', this.options);
       if (!def.within) this.fill(this.entries());
     }
+  }
+
+  // A definition, folded once it was read: many of them leave no room for what they are about.
+  folded() {
+    const box = el('details', { class: 'definition' }, el('summary', { text: 'What counts' }), this.help);
+    box.open = byId('instructions').open;
+    this.help = box;
   }
 
   // A list of texts among what is read stays to be read while it is not asked.

@@ -6,7 +6,25 @@ class Marked extends View {
     this.many = def.kind === 'spans';
     this.chips = el('ul', { class: 'chips' });
     this.button = el('button', { type: 'button', class: 'small', 'aria-describedby': this.described, 'data-own': this.id, onclick: () => this.begin() });
-    this.set_('div', this.chips, this.button);
+    this.offer = el('button', { type: 'button', class: 'small', hidden: true, onclick: () => this.take() });
+    this.set_('div', this.chips, el('p', { class: 'buttons' }, this.offer, this.button));
+  }
+
+  // Texts that one click marks: all that a field lists, or the one beside a choice from a list.
+  offered() {
+    if (!this.def.offers) return [];
+    const fields = this.scope.item.fields, texts = fields[this.def.offers] || [];
+    const choice = Object.entries(this.scope.defs).find(([, d]) => d.hints === this.def.offers);
+    if (!choice) return texts.map(textOf);
+    const place = (fields[choice[1].field] || []).map(textOf).indexOf(this.scope.values[choice[0]]);
+    return place < 0 || !texts[place] ? [] : [textOf(texts[place])];
+  }
+
+  // Marks the first place of an offered text, behind the headline if it stands there, too.
+  take() {
+    const source = this.source(), places = source.offers();
+    const place = places.find((p) => p.unit.index > 0) || places[0];
+    if (place) source.commit(place.unit, place.start, place.unit, place.end);
   }
 
   source() { return this.scope.item.sources.find((s) => s.name === this.def.field && s.body); }
@@ -58,6 +76,9 @@ class Marked extends View {
     const source = this.source();
     const target = source && source.target(false) === this;
     this.node.classList.toggle('target', Boolean(target));
+    const offers = source && !this.spans().length ? source.offers().map((p) => p.unit.text.slice(p.start, p.end)) : [];
+    this.offer.hidden = new Set(offers).size !== 1;
+    this.offer.textContent = 'Mark \u201c' + offers[0] + '\u201d';
     this.button.textContent = target ? 'Marking in the text \u2026' : this.spans().length ? (this.many ? 'Mark more' : 'Mark again') : 'Mark in the text';
     this.button.setAttribute('aria-pressed', String(Boolean(target)));
   }

@@ -3,7 +3,7 @@
 class Search extends View {
   constructor(name, def, scope, views) {
     super(name, def, scope, views);
-    this.input = el('input', { type: 'search', id: this.id, maxlength: '300', autocomplete: 'off', 'aria-describedby': this.described, onkeydown: (e) => { if (e.key === 'Enter') { e.preventDefault(); this.search(); } } });
+    this.input = el('input', { type: 'search', id: this.id, maxlength: '300', autocomplete: 'off', placeholder: 'Words to search for', 'aria-describedby': this.described, onkeydown: (e) => { if (e.key === 'Enter') { e.preventDefault(); this.search(); } } });
     this.button = el('button', { type: 'button', class: 'small', text: 'Search', onclick: () => this.search() });
     this.found = el('ul', { class: 'found' });
     this.status = el('p', { class: 'help', role: 'status' });

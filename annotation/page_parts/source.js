@@ -130,16 +130,18 @@ class Source {
     const wanted = this.targets.any && views.length;
     this.node.classList.toggle('marking', Boolean(target));
     this.hint.hidden = !wanted;
+    const offers = target ? this.offers() : [];
     if (wanted) {
       const touch = matchMedia('(pointer: coarse)').matches;
       this.says.textContent = this.pending
         ? touch ? 'Now tap the last word, or the same word again.' : 'Now click the last word, or the same word again. Esc cancels.'
-        : target ? 'Marking: ' + target.def.label + '. ' + (touch ? 'Tap the first and the last word.' : 'Drag over the words, or click the first and the last one.')
+        : target ? 'Marking: ' + target.def.label + '. ' + (offers.length ? (touch ? 'Tap' : 'Click') + ' what is framed, or mark other words: ' : '') + (touch ? 'Tap the first and the last word.' : 'Drag over the words, or click the first and the last one.')
           : 'Marked. To change it, press "Mark again" at the answer.';
     }
     const spans = views.flatMap((v) => v.spans().map((s) => this.whole(s)));
     for (const u of this.units) {
       const layers = u.given.concat(spans.flatMap((s) => this.inside(s, u, 'span')));
+      for (const p of offers) if (p.unit === u) layers.push([p.start, p.end, 'offer']);
       if (this.query) {
         const lower = u.text.toLowerCase();
         if (lower.length === u.text.length) {
@@ -166,6 +168,13 @@ class Source {
       nodes.push(kinds.length ? el('mark', { class: Array.from(new Set(kinds)).join(' '), text }) : document.createTextNode(text));
     }
     u.node.replaceChildren(...nodes);
+  }
+
+  // Where the texts stand that one click marks.
+  offers() {
+    const target = this.target(false);
+    const texts = target ? target.offered() : [];
+    return this.units.flatMap((unit) => texts.flatMap((text) => wholes(unit.text, text).map(([start, end]) => ({ unit, start, end }))));
   }
 
   reveal(selector) {
@@ -243,6 +252,11 @@ class Source {
     const word = unit && wordAt(unit, e.clientX, e.clientY);
     if (!word) return;
     const here = { unit, start: word[0], end: word[1] };
+    const offer = !this.pending && this.offers().find((p) => p.unit === unit && p.start <= word[0] && word[1] <= p.end);
+    if (offer) {
+      this.commit(unit, offer.start, unit, offer.end);
+      return;
+    }
     if (!this.pending || (this.many && this.pending.unit !== here.unit)) {
       this.pending = here;
       this.paint();

@@ -128,7 +128,7 @@ async function consented() {
     return true;
   }
   box.hidden = false;
-  byId('instructions').hidden = true;
+  byId('instructions').hidden = byId('help').hidden = true;
   document.body.dataset.ready = '';
   clock();
   const agrees = await new Promise((found) => {
@@ -136,7 +136,7 @@ async function consented() {
     byId('decline').addEventListener('click', () => found(false));
   });
   box.hidden = true;
-  byId('instructions').hidden = false;
+  byId('instructions').hidden = byId('help').hidden = false;
   window.scrollTo(0, 0);
   if (agrees) {
     agreed = { text: settings.consent, day: new Date().toISOString().slice(0, 10) };

@@ -21,8 +21,10 @@ class Typed extends View {
     const tools = el('div', { class: 'tools' });
     if (def.check.contains_once) tools.append(el('button', { type: 'button', class: 'small', text: 'Insert ' + def.check.contains_once, onclick: () => this.insert(def.check.contains_once) }));
     tools.append(this.left);
+    const gaps = def.check.gap.length ? el('div', { class: 'gaps', role: 'group', 'aria-label': 'Put a gap for' }, el('span', { class: 'help', text: 'Put a gap for:' }),
+      ...def.check.gap.map((kind) => el('button', { type: 'button', class: 'small', text: kind.charAt(0) + kind.slice(1).toLowerCase(), onclick: () => this.gap('[BLANK-' + kind + ']') }))) : null;
     this.node = el('div', { class: 'answer text' }, el('label', { class: 'title', for: this.id, text: this.label }),
-      this.help, this.input, tools, this.rules.length ? this.list : null, this.message);
+      this.help, this.input, gaps, tools, this.rules.length ? this.list : null, this.message);
   }
 
   typed() {
@@ -38,6 +40,13 @@ class Typed extends View {
     this.input.setRangeText(text, this.input.selectionStart, this.input.selectionEnd, 'end');
     this.input.focus();
     this.typed();
+  }
+
+  // A typed gap in place of the one that is there, of the words that are selected, or at the cursor.
+  gap(text) {
+    const old = /\[BLANK(?:-[A-Z]*)?\]?/.exec(this.input.value);
+    if (old) this.input.setSelectionRange(old.index, old.index + old[0].length);
+    this.insert(text);
   }
 
   update() {

@@ -9,6 +9,8 @@
     for (const byte of new Uint8Array(await unpacked('data').arrayBuffer())) text += String.fromCharCode(byte);
     document.getElementById('data').textContent = btoa(text);
   } catch (e) { /* the script says that there are no items */ }
+  const settings = document.getElementById('settings');
+  settings.textContent = await unpacked('settings').text();
   for (const tag of ['style', 'script']) {
     const node = document.createElement(tag);
     node.textContent = await unpacked('packed-' + tag).text();

@@ -45,8 +45,8 @@ def find_platform(platform_name: str) -> Platform:
     """
     named_platform = ALL_PLATFORMS.find(platform_name)()
     if named_platform.name != platform_name:
-        text = f"the platform {platform_name!r} calls itself {named_platform.name!r}"
-        raise UserError(text, hint="the class and its entry point need the same name")
+        error_text = f"the platform {platform_name!r} calls itself {named_platform.name!r}"
+        raise UserError(error_text, hint="the class and its entry point need the same name")
     return named_platform
 
 
@@ -91,5 +91,5 @@ def detect_platform(
         return find_platform(from_batch)
     if READS_WHATEVER_IS_LEFT in candidate_names:
         return find_platform(READS_WHATEVER_IS_LEFT)
-    text = f"may be results of {' or '.join(sorted(candidate_names))}"
-    raise UserError(text, where=display_path(results_path), hint="name one with --platform")
+    error_text = f"may be results of {' or '.join(sorted(candidate_names))}"
+    raise UserError(error_text, where=display_path(results_path), hint="name one with --platform")

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from factdrift.annotation.batch import Item
-from factdrift.annotation.layout import Layout
+from factdrift.annotation.layout import Layout, Rule
 from factdrift.annotation.quality.expert import Verdicts, WorkerBatch, worker_batches
 from factdrift.annotation.quality.payment import with_pay
 from factdrift.annotation.quality.rules import (
@@ -39,6 +39,7 @@ def settle_rows(
     verdicts: Verdicts | None = None,
     accepted_ids: Collection[str] = (),
     excluded: Collection[str] = (),
+    rules: Mapping[str, Rule] | None = None,
 ) -> tuple[list[Judgment], list[Gold]]:
     """Flag the judgments of a layout and decide its rows.
 
@@ -48,7 +49,7 @@ def settle_rows(
     for a HIT; their order does not matter. `experts` are hashes of worker ids. They count as
     experts only in `expert_batches`, since anybody can give an id in a worker's batch. `verdicts`
     are experts' words on sampled judgments, by their ids. Judgments of `excluded` people count for
-    nothing.
+    nothing. `rules` are those by which batches were sent, where that is not the layout's.
 
     Under the rule `sampled`, an expert's own judgment of a row is taken before any worker's. The
     judgments of a worker's batch that was rejected are set aside (`rejected_batch`), and their
@@ -61,7 +62,7 @@ def settle_rows(
     checked_batches: list[WorkerBatch] = []
     is_sampled = layout.rule.by == "sampled"
     if is_sampled:
-        checked_batches = worker_batches(layout, flagged_judgments, verdicts)
+        checked_batches = worker_batches(layout, flagged_judgments, verdicts, rules)
         rejected_ids, passed_ids, wrong_ids = _checked_ids(layout, checked_batches, accepted_ids)
         flagged_judgments = [
             _with_check(judgment, rejected_ids, passed_ids, wrong_ids)

@@ -107,6 +107,25 @@ def values_agree(answer: LayoutAnswer, first_value: Json, second_value: Json) ->
     return _each_overlaps(first_spans, second_spans) and _each_overlaps(second_spans, first_spans)
 
 
+def is_known_answer(answer: LayoutAnswer, known_value: Json, given_value: Json) -> bool:
+    """Whether an answer is the known one, also where two workers' answers are not compared.
+
+    Such a text counts after SQuAD normalisation, and the entries of a group one by one. Of
+    `choices` that are not compared any will do: all of them say that an item is broken.
+    """
+    if given_value is None or comparison(answer) != "none":
+        return values_agree(answer, known_value, given_value)
+    if answer.kind == "text":
+        return normalize_or_keep(str(known_value)) == normalize_or_keep(str(given_value))
+    if answer.kind == "group" and isinstance(known_value, list) and isinstance(given_value, list):
+        return len(known_value) == len(given_value) and all(
+            is_known_answer(answer.answers[name], value, given.get(name))
+            for known, given in zip(known_value, given_value, strict=True)
+            for name, value in known.items()
+        )
+    return answer.kind == "choices" or known_value == given_value
+
+
 def judgments_agree(layout: Layout, first_judgment: Judgment, second_judgment: Judgment) -> bool:
     """Whether two judgments agree.
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from factdrift.annotation.batch import Item, attention_kind
-from factdrift.annotation.layout import Layout, Rejection
+from factdrift.annotation.layout import Layout, Rejection, Rule
 from factdrift.annotation.matching import DUPLICATE, hash_id
 from factdrift.annotation.people import PersonEvent, today
 from factdrift.annotation.quality.agreement import compared_answers, judgments_agree
@@ -95,16 +95,20 @@ class WorkerBatch:
 
 
 def worker_batches(
-    layout: Layout, judgments: Collection[Judgment], verdicts: Verdicts | None = None
+    layout: Layout,
+    judgments: Collection[Judgment],
+    verdicts: Verdicts | None = None,
+    rules: Mapping[str, Rule] | None = None,
 ) -> list[WorkerBatch]:
     """The batches of all workers except experts, sorted by batch and worker.
 
-    `acceptance_plan` says how many judgments of each are sampled; a hash of batch, worker and item
-    draws them. Judgments that an expert was sent in another batch, or that `verdicts` name, stay
-    in the sample when a batch grows. An expert finds a sampled judgment right by accepting it in
-    the table of checks, or by judging the same item alike, in `rule.of` or in all compared answers.
-    It is right if any expert finds so, and wrong if two experts do not. Where a layout compares no
-    answers, only the table decides.
+    `acceptance_plan` says how many judgments of each are sampled, by the rule that `rules` have of
+    the batch, or else by the layout's; a hash of batch, worker and item draws them. Judgments that
+    an expert was sent in another batch, or that `verdicts` name, stay in the sample when a batch
+    grows. An expert finds a sampled judgment right by accepting it in the table of checks, or by
+    judging the same item alike, in `rule.of` or in all compared answers. It is right if any expert
+    finds so, and wrong if two experts do not. Where a layout compares no answers, only the table
+    decides.
     """
     expert_by_item: dict[str, list[Judgment]] = {}
     by_worker: dict[tuple[str, str], list[Judgment]] = {}
@@ -119,8 +123,9 @@ def worker_batches(
     batches = []
     for (batch, worker_id), worker_judgments in sorted(by_worker.items()):
         is_one_hit = len({judgment.hit for judgment in worker_judgments}) == 1
+        batch_rule = (rules or {}).get(batch, layout.rule)
         plan = acceptance_plan(
-            layout.rule, len(worker_judgments), batch_sizes[batch], is_one_hit=is_one_hit
+            batch_rule, len(worker_judgments), batch_sizes[batch], is_one_hit=is_one_hit
         )
         opinions = _sample(layout, worker_judgments, plan.sample, expert_by_item, verdicts or {})
         sampled_verdicts, doubted_ids = _weighed(opinions)

@@ -19,6 +19,7 @@ from factdrift.annotation.quality.agreement import (
     compared_answers,
     comparison,
     comparison_key,
+    is_known_answer,
     judgment_answers,
     judgments_agree,
     marked_characters,
@@ -100,13 +101,12 @@ def failed_answers(layout: Layout, judgment: Judgment, items: Mapping[str, Item]
     if not known_answers:
         return []
     given_answers = judgment_answers(judgment)
-    compared_by_name = compared_answers(layout)
     return [
         answer_name
         for answer_name, known_value in known_answers.items()
-        if answer_name in compared_by_name
-        and not values_agree(
-            compared_by_name[answer_name], known_value, given_answers.get(answer_name)
+        if answer_name in layout.answers
+        and not is_known_answer(
+            layout.answers[answer_name], known_value, given_answers.get(answer_name)
         )
     ]
 

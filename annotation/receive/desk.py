@@ -244,8 +244,12 @@ class Desk:
         return ""
 
     def _may_go_on(self, visit: Visit, invitation: Invitation) -> bool:
-        """Whether a visit may have another HIT: by `most`; a link of a recruiting site has one."""
-        most = self.most or (1 if invitation.slot and visit[1] else None)
+        """Whether a visit may have another HIT: by `most`; a link of a recruiting site has one.
+
+        Also without a session, which people can leave out of their address.
+        """
+        is_recruited = visit[1] or find_platform(self.batch.platform).lists_participants
+        most = self.most or (1 if invitation.slot and is_recruited else None)
         return most is None or self._done_counts[invitation.slot or visit[0]] < most
 
     def _has_in_hand(self, place: _Place) -> bool:

@@ -96,8 +96,8 @@ def answers_by_worker(answers: Answers) -> list[dict[str, Any]]:
     worker_count = sizes.pop() if sizes else 1
     return [
         {
-            name: value[worker] if isinstance(value, list) else value
-            for name, value in answers.items()
+            answer_name: value[worker] if isinstance(value, list) else value
+            for answer_name, value in answers.items()
         }
         for worker in range(worker_count)
     ]

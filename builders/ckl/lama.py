@@ -144,11 +144,13 @@ def locate_mark(marked: MarkedPassage, old_articles: Mapping[str, Article]) -> E
     article = old_articles.get(marked.article)
     if article is None:
         raise DropError("no_old_article", marked.passage)
-    passages = [text for _, text in passage_texts(article)]
+    passages = [passage_text for _, passage_text in passage_texts(article)]
     if marked.number >= len(passages) or passages[marked.number] != marked.passage:
         raise DropError("bad_evidence", "the passage is not the article's")
     prefix_length = len(passage_prefix(article.day))
-    characters_before = sum(len(text) - prefix_length + 1 for text in passages[: marked.number])
+    characters_before = sum(
+        len(passage_text) - prefix_length + 1 for passage_text in passages[: marked.number]
+    )
     start, end = max(marked.start - prefix_length, 0), marked.end - prefix_length
     if end <= start:
         raise DropError("bad_evidence", "only the day was marked")
@@ -243,13 +245,15 @@ def _expert_view(gold: Gold, answers: Answers, fields_seen: Answers, until: date
 def _expert_decision(answers: Answers, prediction: str | None) -> ClozeDecision:
     """Decide a cloze by an expert's choices; raise `DropError` if it is neither updated nor new."""
     names = ("supported", "prediction_is", "found", "other_is")
-    choices = [agreed_text(answers, name) for name in names]
+    choices = [agreed_text(answers, answer_name) for answer_name in names]
     if prediction is None:  # there was nothing that the old corpus could support
         choices[:2] = ["no", None]
     decision = decide(*choices)
     if decision.fate in ("discarded", "refused"):
         pairs = zip(names, choices, strict=True)
-        raise DropError(decision.reason, ", ".join(f"{name}: {choice}" for name, choice in pairs))
+        raise DropError(
+            decision.reason, ", ".join(f"{answer_name}: {choice}" for answer_name, choice in pairs)
+        )
     return decision
 
 

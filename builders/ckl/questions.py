@@ -84,8 +84,13 @@ class CKLQuestions(common.CKLBuilder):
         )
         return Dataset(
             tables=tuple(
-                Table(name, row, description, {"full": FromParquet(folder / f"{name}.parquet")})
-                for name, (row, description) in _TABLES.items()
+                Table(
+                    table_name,
+                    row,
+                    description,
+                    {"full": FromParquet(folder / f"{table_name}.parquet")},
+                )
+                for table_name, (row, description) in _TABLES.items()
             ),
             dropped=(FromParquet(folder / "dropped.parquet"),),
             statistics=(common.outcome_counts(folder, "made", "What was made", _COUNTED),),
@@ -113,8 +118,8 @@ class RecentArticles(Step):
         finder = SpacyFinder()
         settings, answers = self.generate.model, workspace.work("answers")
         if isinstance(settings, BatchChat):
-            text = "the backend `batch` is for `streamingqa`"
-            raise UserError(text, hint="take `openai` here")
+            error_text = "the backend `batch` is for `streamingqa`"
+            raise UserError(error_text, hint="take `openai` here")
         model = open_model(settings, self.seed, answers, offline=self.offline) if settings else None
         corpus = NewsCorpus.of_step(self.corpus, workspace)
         article_refs = corpus.draw_recent(self.periods, self.articles, self.seed)
@@ -134,8 +139,8 @@ class RecentArticles(Step):
                 made_rows.append(_words(article, candidates, finder.news_nouns(article)))
             for made_row in made_rows:
                 rows_by_type[type(made_row)].append(made_row)
-        for name, (row, _) in _TABLES.items():
-            write_sorted(out / f"{name}.parquet", row, rows_by_type[row], "article_day", "id")
+        for table_name, (row, _) in _TABLES.items():
+            write_sorted(out / f"{table_name}.parquet", row, rows_by_type[row], "article_day", "id")
         dropped = rows_by_type[rows.Dropped]
         write_sorted(out / "dropped.parquet", rows.Dropped, dropped, "step", "reason", "item")
         common.save_counts(out, counts)

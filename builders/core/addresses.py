@@ -159,8 +159,10 @@ def refuse_characters(text: str) -> None:
     shown = without_credentials(text)
     for character in text:
         if character == "\\" or unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Cs"):
-            name = unicodedata.name(character, "").lower() or f"character U+{ord(character):04X}"
-            raise UserError(f"an address with a {name}", where=shown, hint="leave it out")
+            character_name = (
+                unicodedata.name(character, "").lower() or f"character U+{ord(character):04X}"
+            )
+            raise UserError(f"an address with a {character_name}", where=shown, hint="leave it out")
 
 
 def _bucket(text: str, location: str, remainder: str) -> str:

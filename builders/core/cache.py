@@ -104,8 +104,8 @@ class AnswerCache:
     def texts(self) -> Iterator[str]:
         """Yield all texts that are stored, in no order that means something."""
         with self._errors():
-            for (text,) in self._db.execute(f"SELECT result FROM {self._rows}"):  # noqa: S608
-                yield text.decode()
+            for (answer_text,) in self._db.execute(f"SELECT result FROM {self._rows}"):  # noqa: S608
+                yield answer_text.decode()
 
     def keep(self, key: str, text: str) -> str:
         """Store a text under `key` unless there is one; return the text that is stored now."""

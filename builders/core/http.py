@@ -158,8 +158,8 @@ class GuardedSession(requests.Session):
             try:
                 parse_address(urljoin(resp.url, target))
             except UserError as error:
-                text = f"the server sends callers on to what is refused: {error}"
-                raise UserError(text, where=without_credentials(resp.url)) from None
+                error_text = f"the server sends callers on to what is refused: {error}"
+                raise UserError(error_text, where=without_credentials(resp.url)) from None
         return target
 
     def rebuild_auth(

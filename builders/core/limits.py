@@ -109,16 +109,18 @@ def check_unpacked(packed: int, unpacked: int, where: Path | str) -> None:
     reader holds no more than a few lines of it.
     """
     if packed and unpacked > max(UNPACKED_FREELY, MOST_UNPACKED * packed):
-        text = f"the file has {packed:,} bytes and unpacks to more than {MOST_UNPACKED} times that"
+        error_text = (
+            f"the file has {packed:,} bytes and unpacks to more than {MOST_UNPACKED} times that"
+        )
         hint_text = "it was made to fill a disk or a memory: get it from its publisher"
-        raise UserError(text, where=where, hint=hint_text)
+        raise UserError(error_text, where=where, hint=hint_text)
 
 
 def check_yaml_size(size: int, where: str) -> None:
     """`UserError` where a YAML file is far longer than any that people write."""
     if size > LARGEST_YAML:
-        text = f"the file has {size:,} bytes, and no more than {LARGEST_YAML:,} are read"
-        raise UserError(text, where=where)
+        error_text = f"the file has {size:,} bytes, and no more than {LARGEST_YAML:,} are read"
+        raise UserError(error_text, where=where)
 
 
 def whole_number(digits: str) -> int | None:

@@ -327,8 +327,8 @@ def numbered_lines(path: Path, longest: int, hint: str) -> Iterator[tuple[int, b
 
 def _check_length(file_line: bytes, longest: int, path: Path, line_number: int) -> None:
     if len(file_line) > longest:
-        text = f"a line of more than {longest:,} bytes"
-        raise UserError(text, where=display_path(path), line=line_number)
+        error_text = f"a line of more than {longest:,} bytes"
+        raise UserError(error_text, where=display_path(path), line=line_number)
 
 
 # --- Rows of Parquet ------------------------------------------------------------------------------

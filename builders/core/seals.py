@@ -23,8 +23,8 @@ _SEAL = "seal"
 
 def write_checksums(folder: Path) -> None:
     """Write the sha256 of every file of a finished folder, by its path in the folder."""
-    text = json.dumps(folder_checksums(folder), indent=1, sort_keys=True)
-    (folder / CHECKSUMS).write_text(text + "\n", "utf-8")
+    checksums_json = json.dumps(folder_checksums(folder), indent=1, sort_keys=True)
+    (folder / CHECKSUMS).write_text(checksums_json + "\n", "utf-8")
 
 
 def folder_checksums(folder: Path) -> dict[str, str]:

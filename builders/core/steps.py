@@ -54,8 +54,8 @@ class Step(Strict):
     def __copy__(self) -> Self:
         """Copy without the cached key and inputs, because `model_copy` then changes fields."""
         copied = super().__copy__()
-        for name in ("key", "inputs", "upstream"):
-            copied.__dict__.pop(name, None)
+        for attribute_name in ("key", "inputs", "upstream"):
+            copied.__dict__.pop(attribute_name, None)
         return copied
 
     def prebuilt_folder(self) -> Path | None:
@@ -178,9 +178,9 @@ class Workspace:
             for key, step in self.steps.items():
                 folder = step.prebuilt_folder() or self.folders_by_key.get(key)
                 if folder and (damage := step.damage(folder)):
-                    text = f"was changed while it was in use: {damage}"
+                    error_text = f"was changed while it was in use: {damage}"
                     hint_text = "run it again; if that happens again, look after the disk"
-                    raise UserError(text, where=folder, hint=hint_text) from error
+                    raise UserError(error_text, where=folder, hint=hint_text) from error
             raise
 
     def note(self, step: Step) -> None:
@@ -305,8 +305,8 @@ def key_data(value: Any) -> Any:
 
 def _of_model(model: BaseModel) -> Any:
     counted_fields = {
-        name: key_data(getattr(model, name))
-        for name, field_info in type(model).model_fields.items()
+        field_name: key_data(getattr(model, field_name))
+        for field_name, field_info in type(model).model_fields.items()
         if NOT_IN_KEY not in field_info.metadata
     }
     return [type(model).__name__, counted_fields]
@@ -326,8 +326,8 @@ def _of_path(path: Path) -> Any:
 
 
 def _values(model: BaseModel) -> Iterator[Any]:
-    for name in type(model).model_fields:
-        yield getattr(model, name)
+    for field_name in type(model).model_fields:
+        yield getattr(model, field_name)
 
 
 def _parts(value: Any) -> Iterator[Any]:

@@ -78,8 +78,8 @@ def needed(root: Path) -> dict[str, list[str]]:
             release_exists = Path(release_note["release"]).is_dir()
             step_keys = [str(step_key) for step_key in release_note["steps"]]
         except (ValueError, KeyError, TypeError, OSError):
-            text = "broken note about a release"
-            raise UserError(text, where=note_path, hint="make that release again") from None
+            error_text = "broken note about a release"
+            raise UserError(error_text, where=note_path, hint="make that release again") from None
         for step_key in step_keys if release_exists else ():
             datasets_by_key[step_key].append(note_path.stem)
     return dict(datasets_by_key)

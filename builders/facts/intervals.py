@@ -178,7 +178,7 @@ def segment_interval(segment: rows.Segment | rows.Gap) -> Interval[date]:
 
 def row_interval(row: Mapping[str, date | None], doubtful: bool = False) -> Interval[date]:
     """The interval of a row with the columns `DATES`."""
-    start_first, start_last, end_first, end_last = (row[name] for name in DATES)
+    start_first, start_last, end_first, end_last = (row[date_name] for date_name in DATES)
     return Interval(start_first, start_last, end_first, end_last, doubtful)
 
 

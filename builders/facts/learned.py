@@ -107,7 +107,7 @@ def times_of_file(path: Path, rules: Rules) -> list[LearnedTime]:
 
     Raises `UserError` if the file is neither a manifest with learned times nor a list of them.
     """
-    hint = "give the manifest.json of a release whose card has learned times"
+    hint_text = "give the manifest.json of a release whose card has learned times"
     try:
         document: Any = msgspec.json.decode(path.read_bytes())
         if isinstance(document, dict):
@@ -116,9 +116,9 @@ def times_of_file(path: Path, rules: Rules) -> list[LearnedTime]:
             )
         listed = msgspec.convert(document, list[LearnedTime])
     except msgspec.ValidationError as error:
-        raise UserError(f"no learned times: {error}", where=path, hint=hint) from error
+        raise UserError(f"no learned times: {error}", where=path, hint=hint_text) from error
     except (msgspec.DecodeError, KeyError, StopIteration, TypeError) as error:
-        raise UserError("no learned times", where=path, hint=hint) from error
+        raise UserError("no learned times", where=path, hint=hint_text) from error
     learning_rules = learning(rules)
     return [time for time in listed if time.relation in learning_rules]
 

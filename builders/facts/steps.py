@@ -80,8 +80,10 @@ class Facts(Step):
             selection = (self.relations, self.pointwise, self.undated, self.classes)
             stated_tables = Stated(eng, mined_folder, *selection)
             row_counts = {
-                name: eng.write(table, out / f"{name}.parquet", _ROWS[name], order)
-                for name, table, order in (
+                table_name: eng.write(
+                    table, out / f"{table_name}.parquet", _ROWS[table_name], order
+                )
+                for table_name, table, order in (
                     ("facts", stated_tables.facts, FACT_ORDER),
                     ("gaps", stated_tables.gaps, GAP_ORDER),
                     ("entities", stated_tables.named, ("id",)),
@@ -272,8 +274,10 @@ def _mined(run: Run, source: Source, needed_properties: Mapping[str, bool]) -> M
         return mine_step
     summary = read_summary(source.mined / TABLES[-1])
     if damage := mined_damage(source.mined):
-        hint = "mine the dump again; after a change on purpose, take `sha256` and `seal` out of it"
-        raise UserError(f"was changed since: {damage}", where=source.mined, hint=hint)
+        hint_text = (
+            "mine the dump again; after a change on purpose, take `sha256` and `seal` out of it"
+        )
+        raise UserError(f"was changed since: {damage}", where=source.mined, hint=hint_text)
     if summary["asked"] is not None and (
         missing_properties := sorted(set(needed_properties) - set(summary["asked"]))
     ):

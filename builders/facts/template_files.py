@@ -159,9 +159,11 @@ def _rows(table: Path) -> Iterator[tuple[int, dict[str, str] | str]]:
     column_names = table_columns(table)
     if missing_columns := [name for name in COLUMNS if name not in column_names]:
         near_name = did_you_mean(missing_columns[0], column_names)
-        hint = f"is {near_name!r} meant?" if near_name else f"the columns are {', '.join(COLUMNS)}"
-        text = f"no column {', '.join(map(repr, missing_columns))}"
-        raise UserError(text, where=display_path(table), line=1, hint=hint)
+        hint_text = (
+            f"is {near_name!r} meant?" if near_name else f"the columns are {', '.join(COLUMNS)}"
+        )
+        error_text = f"no column {', '.join(map(repr, missing_columns))}"
+        raise UserError(error_text, where=display_path(table), line=1, hint=hint_text)
     for entry in table_rows(table):
         if isinstance(entry, BrokenEntry):
             yield entry.line, f"{entry.reason}: {entry.detail}".rstrip(": ")

@@ -148,8 +148,8 @@ def answer_span(article: Article, pair: WrittenPair) -> Candidate | str:
                 span = _whole_words(line, answer_text)
                 if span is not None:
                     start, end = line_start + span[0], line_start + span[1]
-                    text = article.text[start:end]
-                    return Candidate(start, end, text, pair.answer_type, None, line_index)
+                    span_text = article.text[start:end]
+                    return Candidate(start, end, span_text, pair.answer_type, None, line_index)
         line_start += len(line) + 1
     return "no_span" if has_line else "sentence_not_in_article"
 

@@ -82,7 +82,7 @@ class BatchBackend(p.PromptedModel):
             call_url = _COMPLETION if self.settings.completion else _URL
             completion = self._known.get(call_id)
             if completion:  # an answer that is cached never comes here, so each is counted once
-                tokens = (completion.tokens.get(f"{name}_tokens") for name in _COUNTED)
+                tokens = (completion.tokens.get(f"{token_kind}_tokens") for token_kind in _COUNTED)
                 read, written = (int(count or 0) for count in tokens)
                 self.usage.add(read=read, written=written)
             result = (

@@ -107,10 +107,12 @@ class Prices:
         family = re.split(r"[-\d]", price.model.rpartition("/")[2])[0]
         others: dict[str, Price] = {}
         for table in self.tables:
-            for name, entry in table.models.items():
+            for model_name, entry in table.models.items():
                 is_less = entry.read < price.read and entry.written < price.written
-                if name.startswith(f"{family}-") and is_less:
-                    others.setdefault(name, Price(name, entry.read, entry.written, table.day))
+                if model_name.startswith(f"{family}-") and is_less:
+                    others.setdefault(
+                        model_name, Price(model_name, entry.read, entry.written, table.day)
+                    )
         ordered = sorted(others.values(), key=lambda other: other.read + other.written)
         return ordered[:_MOST_SUGGESTIONS]
 

@@ -164,9 +164,9 @@ class _Salience:
         self._sentence_names: dict[int, set[str]] = {}
         for candidate in candidates:
             if candidate.type == "entity":
-                name = candidate.text.casefold()
-                self._name_counts[name] += 1
-                self._sentence_names.setdefault(candidate.sentence, set()).add(name)
+                folded_name = candidate.text.casefold()
+                self._name_counts[folded_name] += 1
+                self._sentence_names.setdefault(candidate.sentence, set()).add(folded_name)
 
     def score(self, candidate: Candidate) -> int:
         """Higher for a candidate beside other names, named often, or named in the headline."""

@@ -126,8 +126,8 @@ class Recorded(Chat):
         recording = Recording.read(self.recordings)
         if recording.model != self.model:
             hint_text = "name that model in the recipe, or another file under `recordings`"
-            text = f"these are answers of {recording.model}, the recipe names {self.model}"
-            raise UserError(text, where=display_path(self.recordings), hint=hint_text)
+            error_text = f"these are answers of {recording.model}, the recipe names {self.model}"
+            raise UserError(error_text, where=display_path(self.recordings), hint=hint_text)
         return recording
 
     def open(self, seed: int) -> "RecordedBackend":

@@ -67,9 +67,11 @@ def read_answers(folder: Path) -> AnswerFiles:
             earlier_text = found_files.answers.get(answer_id, answer_text)
             if earlier_text != answer_text:
                 first_path, first_line = places[answer_id]
-                text = f"{answer_id} is answered again, otherwise than in {first_path.name}"
+                error_text = f"{answer_id} is answered again, otherwise than in {first_path.name}"
                 hint_text = f"leave one of the two: here, or line {first_line} of {first_path.name}"
-                raise UserError(text, where=display_path(path), line=line_number, hint=hint_text)
+                raise UserError(
+                    error_text, where=display_path(path), line=line_number, hint=hint_text
+                )
             if answer_id not in requested and answer_id not in found_files.answers:
                 found_files.unknown.append(answer_id)
             found_files.answers[answer_id] = answer_text
@@ -171,7 +173,7 @@ class RecordingModel(Recorded):
 
 def while_recording(settings: Recorded, desk: RecordingDesk) -> RecordingModel:
     """Return the settings under which a recorded model asks for its answers at a desk."""
-    values = {name: getattr(settings, name) for name in Recorded.model_fields}
+    values = {field_name: getattr(settings, field_name) for field_name in Recorded.model_fields}
     state = digest([desk.recording.model, sorted(desk.recording.answers.items())])
     return RecordingModel.model_construct(**values, desk=desk, state=state)
 
@@ -202,19 +204,19 @@ class RecordingBackend(RecordedBackend):
         return results
 
     def _result(self, prompt_text: str, shape: Shape | None, parse: p.ParseText | None) -> Result:
-        name = prompt_id(prompt_text)
-        answer_text = self.desk.recording.answers.get(name)
+        prompt_key = prompt_id(prompt_text)
+        answer_text = self.desk.recording.answers.get(prompt_key)
         if answer_text is None:
             body = self.settings.body(prompt_text, self.seed, shape)
             call = {"method": "POST", "url": "/v1/chat/completions", "body": body}
-            self.desk.request(name, {"custom_id": name} | call)
+            self.desk.request(prompt_key, {"custom_id": prompt_key} | call)
             return Result(None, WAITING)
-        if name not in self.desk.used and parse is not None:
+        if prompt_key not in self.desk.used and parse is not None:
             reason = parse(answer_text).reason
             if reason is not None:
                 self.desk.useless[reason] += 1
-                self.desk.useless_ids.append(name)
-        self.desk.used.add(name)
+                self.desk.useless_ids.append(prompt_key)
+        self.desk.used.add(prompt_key)
         self.desk.answer_count += 1
         return Result(answer_text)
 
@@ -251,15 +253,15 @@ def write_texts(requests_path: Path, folder: Path) -> int:
         if common_length:
             _append(folder / f"instructions-{form}.txt", common_heads[form])
     file_numbers: dict[str, int] = {}
-    for name, form, prompt_text in _requests(requests_path):
+    for prompt_key, form, prompt_text in _requests(requests_path):
         own_text = prompt_text.removeprefix(common_heads[form]).strip()
         article_text = _longest_part(own_text)
-        article_key = digest(article_text) if len(article_text) > _SHORT else name
+        article_key = digest(article_text) if len(article_text) > _SHORT else prompt_key
         if article_key in file_numbers:
             own_text = own_text.replace(article_text, _ABOVE)
         file_number = file_numbers.setdefault(article_key, len(file_numbers) + 1)
         instruction_text = f", instructions-{form}.txt" if common_heads[form] else ""
-        prompt_title = f"=== id {name}{instruction_text} ==="
+        prompt_title = f"=== id {prompt_key}{instruction_text} ==="
         _append(folder / f"{file_number:04}.txt", f"{prompt_title}\n{own_text}\n\n")
     return len(file_numbers)
 

@@ -259,8 +259,8 @@ def _written_pair(pair_object: Any) -> WrittenPair | None:
     if not isinstance(pair_object, dict):
         return None
     values = {
-        name: " ".join(str(pair_object.get(name) or "").split())
-        for name in ("question", "answer", "sentence", "event", "event_day", "answer_type")
+        field_name: " ".join(str(pair_object.get(field_name) or "").split())
+        for field_name in ("question", "answer", "sentence", "event", "event_day", "answer_type")
     }
     answer_type = _TYPE_NAMES.get(values.pop("answer_type").lower().replace("_", " "), "phrase")
     if not values["question"] or not values["answer"]:

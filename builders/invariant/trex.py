@@ -57,15 +57,18 @@ def parse_fact(line: bytes) -> dict[str, Any]:
     """Return a line as columns of `rows.NamedInvariant`; `BadLineError` says what is wrong."""
     try:
         record = decode_record(line)
-        fields = {name: clean_label(text_value(record.get(name)) or "") for name in _FIELDS}
+        fields = {
+            field_name: clean_label(text_value(record.get(field_name)) or "")
+            for field_name in _FIELDS
+        }
     except BadValueError as error:
         raise BadLineError(_MESSAGES.get(error.fault, str(error))) from None
-    for name, text in fields.items():
+    for field_name, text in fields.items():
         if not text:
-            raise BadLineError(f"no {name}")
-    for name in ("sub_uri", "obj_uri"):
-        if not _ITEM.fullmatch(fields[name]):
-            raise BadLineError(f"{name} is no item id: {fields[name][:40]}")
+            raise BadLineError(f"no {field_name}")
+    for field_name in ("sub_uri", "obj_uri"):
+        if not _ITEM.fullmatch(fields[field_name]):
+            raise BadLineError(f"{field_name} is no item id: {fields[field_name][:40]}")
     return {
         "subject": fields["sub_uri"],
         "subject_label": fields["sub_label"],

@@ -134,9 +134,9 @@ def compare(old_folder: Path, new_folder: Path, diff_file: Path | None = None) -
     try:
         return _compared(old_folder, new_folder, diff_file)
     except duckdb.Error as error:
-        text = f"the releases cannot be compared ({str(error).splitlines()[0]})"
+        error_text = f"the releases cannot be compared ({str(error).splitlines()[0]})"
         raise UserError(
-            text, where=new_folder, hint="factdrift verify says which is damaged"
+            error_text, where=new_folder, hint="factdrift verify says which is damaged"
         ) from error
     except OSError as error:
         raise UserError.of_disk(error, new_folder) from error
@@ -150,8 +150,8 @@ def _compared(old_folder: Path, new_folder: Path, diff_file: Path | None) -> Rel
     """
     old_manifest, new_manifest = load_manifest(old_folder), load_manifest(new_folder)
     if old_manifest.dataset != new_manifest.dataset:
-        text = f"releases of two datasets, {old_manifest.dataset} and {new_manifest.dataset}"
-        raise UserError(text, where=new_folder, hint="compare two versions of one")
+        error_text = f"releases of two datasets, {old_manifest.dataset} and {new_manifest.dataset}"
+        raise UserError(error_text, where=new_folder, hint="compare two versions of one")
     columns: list[str] = []
     with duck.connect() as db:
         db.execute(f"CREATE TEMP TABLE diff ({_TYPES})")

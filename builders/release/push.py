@@ -114,8 +114,8 @@ def _push(
     if manifest.FILE in published_files:
         other_manifest = _manifest(hub_client, repo_name, "main").get("dataset")
         if other_manifest != manifest_data.dataset:
-            text = f"holds another dataset: {other_manifest}"
-            raise UserError(text, where=repo_name, hint="name another repository")
+            error_text = f"holds another dataset: {other_manifest}"
+            raise UserError(error_text, where=repo_name, hint="name another repository")
     elif published_files - {".gitattributes", "README.md"}:
         raise UserError("holds something else", where=repo_name, hint="name another repository")
     version_tags = {
@@ -126,8 +126,10 @@ def _push(
         if _manifest(hub_client, repo_name, manifest_data.version) != json.loads(
             (release_folder / manifest.FILE).read_bytes()
         ):
-            text = f"has other content under {manifest_data.version}"
-            raise UserError(text, where=repo_name, hint="build the release under a later version")
+            error_text = f"has other content under {manifest_data.version}"
+            raise UserError(
+                error_text, where=repo_name, hint="build the release under a later version"
+            )
         return f"{repo_name} has {manifest_data.version} already: nothing pushed"
     commit_parts: list[CommitOperationAdd | CommitOperationDelete] = [
         *(CommitOperationAdd(file_path, release_folder / file_path) for file_path in file_entries),

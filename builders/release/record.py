@@ -98,9 +98,9 @@ def _recordings_of(chosen: dict[Path, Recipe]) -> Path:
     for recipe_path, recipe in chosen.items():
         models = _recorded_models(recipe)
         if not models:
-            text = "no model of this recipe is `recorded`"
+            error_text = "no model of this recipe is `recorded`"
             hint_text = "write `backend: recorded` with `model` and `recordings` in its place"
-            raise UserError(text, where=display_path(recipe_path), hint=hint_text)
+            raise UserError(error_text, where=display_path(recipe_path), hint=hint_text)
         paths |= {settings.recordings: None for settings in models}
     if len(paths) > 1:
         names = ", ".join(display_path(path) for path in paths)
@@ -128,9 +128,9 @@ def _start(path: Path, chosen: dict[Path, Recipe], record_options: RecordOptions
     day = record_options.day or datetime.now(UTC).date()
     recording = Recording.read(path) if path.is_file() else Recording(model_name, day)
     if recording.model != model_name:
-        text = f"these are answers of {recording.model}, the recipe names {model_name}"
+        error_text = f"these are answers of {recording.model}, the recipe names {model_name}"
         hint_text = "answers of another model go into another file: `recordings` in the recipe"
-        raise UserError(text, where=display_path(path), hint=hint_text)
+        raise UserError(error_text, where=display_path(path), hint=hint_text)
     names = {recipe_name(recipe_path, recipe) for recipe_path, recipe in chosen.items()}
     recording.recipes = sorted({*recording.recipes, *names})
     return recording

@@ -221,8 +221,10 @@ def rewrite_tasks(
         if any(rows_left[config.name].values())
     ]
     if not kept_configs:
-        text = f"no row asks about a time after {cutoff_day}"
-        raise UserError(text, where=release_folder, hint="name an earlier day, or a newer release")
+        error_text = f"no row asks about a time after {cutoff_day}"
+        raise UserError(
+            error_text, where=release_folder, hint="name an earlier day, or a newer release"
+        )
     place, tasks_folder = _place(files_place, release_folder), out_folder / harness_name
     if tasks_folder.exists() and not (tasks_folder / "squad.py").is_file():
         hint_text = "name another folder with --out"

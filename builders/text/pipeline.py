@@ -42,8 +42,8 @@ def pipeline_folder() -> Path:
 
 def _verified(files_folder: Path) -> Path:
     if text_sha256("".join(file_sha256(files_folder / name) for name in FILES)) != _CHECKSUM:
-        text = f"these are not the files of {NAME} {VERSION} that texts are read with"
-        raise UserError(text, where=files_folder, hint=f"install it anew: {_HINT}")
+        error_text = f"these are not the files of {NAME} {VERSION} that texts are read with"
+        raise UserError(error_text, where=files_folder, hint=f"install it anew: {_HINT}")
     return files_folder
 
 

@@ -130,8 +130,10 @@ def finish(
 
 
 def _too_early(snapshot: date, why: str) -> UserError:
-    hint = "say the day on which the dump was made, with --snapshot-date or as PATH@YYYY-MM-DD"
-    return UserError(f"the snapshot day {snapshot} is before what the dump says: {why}", hint=hint)
+    hint_text = "say the day on which the dump was made, with --snapshot-date or as PATH@YYYY-MM-DD"
+    return UserError(
+        f"the snapshot day {snapshot} is before what the dump says: {why}", hint=hint_text
+    )
 
 
 @contextmanager
@@ -142,8 +144,10 @@ def _connect(spill: Path, memory: str, threads: int) -> Iterator[duckdb.DuckDBPy
             yield connection
     except duckdb.OutOfMemoryException as error:
         first_line = str(error).splitlines()[0]
-        hint = "give it more (a quarter of Wikidata takes 600MB); a rerun reads nothing again"
-        raise UserError(f"{memory} of memory is too little ({first_line})", hint=hint) from error
+        hint_text = "give it more (a quarter of Wikidata takes 600MB); a rerun reads nothing again"
+        raise UserError(
+            f"{memory} of memory is too little ({first_line})", hint=hint_text
+        ) from error
     except duckdb.IOException as error:
         raise UserError(f"the tables cannot be written: {error}", where=spill.parent) from error
     finally:
@@ -177,8 +181,8 @@ def read_summary(path: Path) -> dict[str, Any]:
             return summary
     except (ValueError, AttributeError):
         pass
-    text = "not what mining writes now: it comes from an older version, or from elsewhere"
-    raise UserError(text, where=path, hint="mine the dump again")
+    error_text = "not what mining writes now: it comes from an older version, or from elsewhere"
+    raise UserError(error_text, where=path, hint="mine the dump again")
 
 
 def _summary(

@@ -168,12 +168,12 @@ def _read_share(share_folder: Path) -> dict[str, Any]:
     """Return what a share says of itself; `UserError` where it or one of its parts was changed."""
     share_file = share_folder / SHARE_FILE
     share_summary = unsealed(share_file.read_bytes())
-    hint = "read this share again, or copy it again from where it was read"
+    hint_text = "read this share again, or copy it again from where it was read"
     if share_summary is None:
-        text = "was changed since it was written, or is of an older version"
-        raise UserError(text, where=share_file, hint=hint)
+        error_text = "was changed since it was written, or is of an older version"
+        raise UserError(error_text, where=share_file, hint=hint_text)
     if damaged := damaged_parts(share_folder / share_summary["parts"]):
-        raise UserError("was changed since it was read", where=damaged[0], hint=hint)
+        raise UserError("was changed since it was read", where=damaged[0], hint=hint_text)
     return share_summary
 
 

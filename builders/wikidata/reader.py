@@ -133,7 +133,7 @@ def read_dump(
             read_errors.append(error)
 
     buffer_count = 1 if jobs == 1 else jobs * AHEAD + 1
-    hint = "a rerun goes on where this run stopped"
+    hint_text = "a rerun goes on where this run stopped"
     switch_interval = sys.getswitchinterval()
     with closing(
         Buffers(buffer_count, dump_reading.tuning.longest + dump_reading.tuning.block)
@@ -153,7 +153,7 @@ def read_dump(
                 jobs=jobs,
                 initializer=_begin_worker,
                 initargs=worker_arguments,
-                hint=hint,
+                hint=hint_text,
             )
         try:
             with closing(results):
@@ -230,10 +230,10 @@ def read_block(
         (entity_line for entity_line in bad_lines if entity_line[1] == "malformed_line"), None
     )
     if block.number == 0 and first_malformed and not dump_rows.counts:
-        hint = "a dump is a JSON array with one entity a line, or JSON lines"
+        hint_text = "a dump is a JSON array with one entity a line, or JSON lines"
         where = dump_reading.files[shard]
         raise UserError(
-            f"no entity: {first_malformed[2]}", where=where, line=first_malformed[0], hint=hint
+            f"no entity: {first_malformed[2]}", where=where, line=first_malformed[0], hint=hint_text
         )
     return BlockRows(
         shard,

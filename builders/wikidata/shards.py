@@ -32,8 +32,8 @@ def find_shards(dumps: str | Path | Sequence[str | Path]) -> list[Path]:
 
     `UserError` where one names nothing.
     """
-    hint = "its files end in .json, .json.gz, .json.bz2 or .json.zst"
-    return find_files(dumps, is_shard, "dump", hint)
+    hint_text = "its files end in .json, .json.gz, .json.bz2 or .json.zst"
+    return find_files(dumps, is_shard, "dump", hint_text)
 
 
 def is_shard(name: str) -> bool:
@@ -59,29 +59,29 @@ def snapshot_day(paths: Sequence[Path], stated_day: date | str | None = None) ->
 
 def _named_day(paths: Sequence[Path]) -> date:
     """The day that the names of the files of a dump say."""
-    hint = "say the day: --snapshot-date 2026-11-09, or `snapshot: 2026-11-09` in the recipe"
+    hint_text = "say the day: --snapshot-date 2026-11-09, or `snapshot: 2026-11-09` in the recipe"
     paths_by_day: dict[date, Path] = {}
     for path in paths:
         for day_match in _DAY.findall(path.name):
             try:
                 paths_by_day.setdefault(date(*map(int, day_match)), path)
             except ValueError:
-                text = f"{''.join(day_match)} in its name is not a day"
-                raise UserError(text, where=path, hint=hint) from None
+                error_text = f"{''.join(day_match)} in its name is not a day"
+                raise UserError(error_text, where=path, hint=hint_text) from None
     if not paths_by_day:
-        raise UserError("its name does not say the day of the dump", where=paths[0], hint=hint)
+        raise UserError("its name does not say the day of the dump", where=paths[0], hint=hint_text)
     if len(paths_by_day) > 1:
         named_days = ", ".join(
             f"{path.name} ({day})" for day, path in sorted(paths_by_day.items())[:3]
         )
-        raise UserError(f"files of different days: {named_days}", hint=hint)
+        raise UserError(f"files of different days: {named_days}", hint=hint_text)
     return next(iter(paths_by_day))
 
 
 def open_shard(path: Path, threads: int = 0) -> Compressed:
     """One file of a dump; `threads` is how many may decompress beside the caller's."""
-    hint = "download it again; what was read before it is kept, and a rerun goes on"
-    return Compressed(path, threads=threads, foreign=_FOREIGN, hint=hint)
+    hint_text = "download it again; what was read before it is kept, and a rerun goes on"
+    return Compressed(path, threads=threads, foreign=_FOREIGN, hint=hint_text)
 
 
 # --- Blocks -------------------------------------------------------------------------------------

@@ -158,11 +158,11 @@ class SparqlClient:
         method = request.get_method()
         with answered(self._sessions, method, request.full_url, timeout, **options) as response:
             if response.is_redirect:
-                text = (
+                error_text = (
                     f"HTTP {response.status_code}: it sends callers on to {redirect_host(response)}"
                 )
-                hint = "give the address of the endpoint itself"
-                raise UserError(text, where=self.address, hint=hint)
+                hint_text = "give the address of the endpoint itself"
+                raise UserError(error_text, where=self.address, hint=hint_text)
             for piece in pieces(response, 2 * timeout, _MAX_ANSWER_BYTES, unpacked=True):
                 body += piece
                 if len(body) > _MAX_ANSWER_BYTES:
@@ -296,9 +296,9 @@ class Pager:
             try:
                 cached_page = _page(gzip.decompress(path.read_bytes()))
             except (EOFError, OSError, zlib.error, ValueError) as error:
-                text = f"not a page of answers ({error})"
-                hint = "remove this file: it will be asked for again"
-                raise UserError(text, where=path, hint=hint) from error
+                error_text = f"not a page of answers ({error})"
+                hint_text = "remove this file: it will be asked for again"
+                raise UserError(error_text, where=path, hint=hint_text) from error
             if cached_page.asked == list(all_ids[position : position + len(cached_page.asked)]):
                 return AnswerPage(cached_page.asked, _results(cached_page.answer).results.bindings)
 
@@ -313,8 +313,10 @@ class Pager:
                 except CutShortError as error:
                     if page_size <= _FLOOR:
                         name = query_template.name
-                        text = f"unable to answer even small pages of {name} ({page_size} rows)"
-                        raise RetryError(text, str(error)) from error
+                        error_text = (
+                            f"unable to answer even small pages of {name} ({page_size} rows)"
+                        )
+                        raise RetryError(error_text, str(error)) from error
                     self._sizes[query_template.name] = max(_FLOOR, page_size // 2)
                 else:
                     self._sizes[query_template.name] = page_size + max(1, largest_size // 20)
@@ -325,5 +327,5 @@ class Pager:
                     temporary_path.replace(path)
                     return AnswerPage(asked_ids, rows)
 
-        hint = "run it again later: it goes on from what it has"
-        return retry(call, self._policy, where=self.client.address, hint=hint)
+        hint_text = "run it again later: it goes on from what it has"
+        return retry(call, self._policy, where=self.client.address, hint=hint_text)

@@ -60,9 +60,9 @@ def spark_reader(engine: str, shares: int | None = None, threads: int | None = N
     def read_by_tasks(dump_reading: DumpReading, remaining: RemainingWork) -> None:
         share_count = shares or len(dump_reading.files)
         if shares is None and share_count == 1:
-            text = "one file: the number of tasks that share its blocks has to be said"
-            hint = "--shards 8; each of them decompresses all of it, so that a few are best"
-            raise UserError(text, where=dump_reading.files[0], hint=hint)
+            error_text = "one file: the number of tasks that share its blocks has to be said"
+            hint_text = "--shards 8; each of them decompresses all of it, so that a few are best"
+            raise UserError(error_text, where=dump_reading.files[0], hint=hint_text)
         with tempfile.TemporaryDirectory(prefix="spark_", dir=dump_reading.parts.parent) as scratch:
             opened = spark.session(address, Path(scratch), None, threads)
             with opened as session, spark.failures(address, RESUME_HINT):
@@ -182,8 +182,10 @@ def read_share(code_digest: str, pickled_task: bytes) -> str:
 
     try:
         if not parts_folder.is_dir():
-            hint = "--out names a folder that every node has under the same path, and may write to"
-            raise UserError("a node does not see this folder", where=parts_folder, hint=hint)
+            hint_text = (
+                "--out names a folder that every node has under the same path, and may write to"
+            )
+            raise UserError("a node does not see this folder", where=parts_folder, hint=hint_text)
         note_path = parts_folder / f".share-{dump_reading.share.place:06}"
         note_handle = os.open(note_path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         progress_note = os.fdopen(note_handle, "ab")
@@ -197,18 +199,18 @@ def read_share(code_digest: str, pickled_task: bytes) -> str:
             )  # Spark may start a task anew that it lost sight of
             remaining = remaining_work(dump_reading, covered_blocks(parts_folder))
             for file_number in remaining.files:
-                hint = "every node has to see the dump under the same path"
+                hint_text = "every node has to see the dump under the same path"
                 try:
                     file_size = dump_reading.files[file_number].stat().st_size
                 except OSError as error:
                     text = f"a node cannot read it: {error.strerror}"
                     raise UserError(
-                        text, where=dump_reading.files[file_number], hint=hint
+                        text, where=dump_reading.files[file_number], hint=hint_text
                     ) from error
                 if file_size != share_task.sizes[file_number]:
                     text = f"a node has another file here, of {file_size:,} bytes and not "
                     text += f"{share_task.sizes[file_number]:,}"
-                    raise UserError(text, where=dump_reading.files[file_number], hint=hint)
+                    raise UserError(text, where=dump_reading.files[file_number], hint=hint_text)
             read_dump(dump_reading, remaining, advance)
     except UserError as error:
         with suppress(OSError):

@@ -71,12 +71,14 @@ def find_pages(files: str | Path | Sequence[str | Path]) -> list[Path]:
 
     `UserError` where one names nothing, or two files have one name: pages are known by it.
     """
-    hint = "files end in .xml, .xml.bz2, .xml.gz, .jsonl, .jsonl.zst or .parquet"
-    all_files = find_files(files, is_pages, "file of pages", hint)
+    hint_text = "files end in .xml, .xml.bz2, .xml.gz, .jsonl, .jsonl.zst or .parquet"
+    all_files = find_files(files, is_pages, "file of pages", hint_text)
     page_files = [f for f in all_files if not _INDEX.search(f.name)]
     if not page_files:
-        hint = "give the dump that lies beside it"
-        raise UserError("this is the index of a dump, not the dump", where=all_files[0], hint=hint)
+        hint_text = "give the dump that lies beside it"
+        raise UserError(
+            "this is the index of a dump, not the dump", where=all_files[0], hint=hint_text
+        )
     path_by_name: dict[str, Path] = {}
     for path in page_files:
         if path_by_name.setdefault(path.name, path) is not path:
@@ -115,16 +117,16 @@ def page_file(path: Path) -> PageFile:
             if title_match
             else ""
         )
-        hint = "the download gave an error or a directory: get the file itself"
+        hint_text = "the download gave an error or a directory: get the file itself"
         raise UserError(
-            f"this is a web page{quoted_title}, not a file of pages", where=path, hint=hint
+            f"this is a web page{quoted_title}, not a file of pages", where=path, hint=hint_text
         )
     if head_text.startswith(b"<"):
         raise UserError("this is XML, but no MediaWiki export", where=path)
     if _ENTRY.match(head_text):
         raise UserError("this is the index of a dump", where=path, hint="give the dump itself")
-    hint = "a MediaWiki XML export, JSON lines or Parquet are read"
-    raise UserError("there are no pages in this file", where=path, hint=hint)
+    hint_text = "a MediaWiki XML export, JSON lines or Parquet are read"
+    raise UserError("there are no pages in this file", where=path, hint=hint_text)
 
 
 def _stream_starts(path: Path, after: int = 0, stop: int | None = None) -> Iterator[int]:
@@ -214,8 +216,8 @@ def last_streams_end(path: Path) -> bool:
 
 def cut_short(path: Path) -> UserError:
     """The error that a file has no end."""
-    text = "the file is cut short: its end is missing"
-    return UserError(text, where=path, hint="get it again")
+    error_text = "the file is cut short: its end is missing"
+    return UserError(error_text, where=path, hint="get it again")
 
 
 def _block_units(
@@ -323,10 +325,10 @@ def check_columns(path: Path) -> list[int]:
         "paragraphs",
         "redirect",
     }:
-        text = (
+        error_text = (
             f"no columns `title` and `paragraphs` or `text`, but {', '.join(sorted(column_names))}"
         )
-        raise UserError(text, where=path)
+        raise UserError(error_text, where=path)
     return row_counts
 
 

@@ -59,8 +59,10 @@ def check_pages(
         if source.packing == "streams" and not last_streams_end(path):
             raise cut_short(path)
         if (wiki := _declared(source)) is not None:
-            text = f"these are pages of {wiki}, not of the English Wikipedia ({_WIKI})"
-            raise UserError(text, where=path, hint="questions are asked in English, over its pages")
+            error_text = f"these are pages of {wiki}, not of the English Wikipedia ({_WIKI})"
+            raise UserError(
+                error_text, where=path, hint="questions are asked in English, over its pages"
+            )
         _check_words(source)
     if facts is not None and abs((day - facts).days) > _FAR:
         apart = abs((day - facts).days)
@@ -144,9 +146,9 @@ def _texts(source: PageFile) -> Iterator[str]:
         rows = parquet_rows(source.path, list(row_groups[:1]), 0)
     for _, row in islice(rows, _ROWS):
         if isinstance(row, dict) and "title" not in row:
-            text = f"no field `title` in a line, but {', '.join(sorted(map(str, row)))[:200]}"
-            hint = "a page has title, and text, paragraphs or wikitext"
-            raise UserError(text, where=source.path, hint=hint)
+            error_text = f"no field `title` in a line, but {', '.join(sorted(map(str, row)))[:200]}"
+            hint_text = "a page has title, and text, paragraphs or wikitext"
+            raise UserError(error_text, where=source.path, hint=hint_text)
         if isinstance(row, dict):
             yield from (
                 field_text

@@ -112,9 +112,9 @@ def _read(unit: PageUnit) -> None:
 
 def _read_units(page_units: Iterable[PageUnit], task: ReadingTask, jobs: int) -> Iterator[None]:
     """Make parts of units, by `jobs` processes (1: none)."""
-    hint = "a rerun goes on where this run stopped"
+    hint_text = "a rerun goes on where this run stopped"
     return ordered_map(
-        _read, page_units, jobs=jobs, initializer=_begin, initargs=(task,), hint=hint
+        _read, page_units, jobs=jobs, initializer=_begin, initargs=(task,), hint=hint_text
     )
 
 

@@ -68,8 +68,10 @@ def find_archives(paths: Paths) -> list[Path]:
     paths_by_name: dict[str, Path] = {}
     for path in archives:
         if (same_name := paths_by_name.setdefault(path.name, path)) is not path:
-            text = f"two archives have the name {path.name}, the other is {same_name}"
-            raise UserError(text, where=path, hint="rename one: articles are known by file name")
+            error_text = f"two archives have the name {path.name}, the other is {same_name}"
+            raise UserError(
+                error_text, where=path, hint="rename one: articles are known by file name"
+            )
     return archives
 
 
@@ -118,8 +120,10 @@ def _line_blocks(stream: Compressed, size: int) -> Iterator[LineBlock]:
         if next_piece and not line_end:
             held_pieces.append(next_piece)
             if held_bytes >= LONGEST_LINE:
-                text = f"it has a line longer than {LONGEST_LINE >> 20} MB: not a news archive"
-                raise UserError(text, where=stream.path)
+                error_text = (
+                    f"it has a line longer than {LONGEST_LINE >> 20} MB: not a news archive"
+                )
+                raise UserError(error_text, where=stream.path)
             continue
         if not held_bytes:
             return
@@ -144,8 +148,10 @@ def _refuse_id(path: Path, record: bytes) -> None:
 
 
 def _own_id(path: Path, line: int | None = None) -> UserError:
-    text = "its records have `id`, but an article's id is made of its date and text"
-    return UserError(text, where=path, line=line, hint="rename or remove `id`, such as to `url`")
+    error_text = "its records have `id`, but an article's id is made of its date and text"
+    return UserError(
+        error_text, where=path, line=line, hint="rename or remove `id`, such as to `url`"
+    )
 
 
 def _parquet_blocks(path: Path) -> Iterator[LineBlock]:

@@ -83,10 +83,10 @@ def articles_at(
     )
     for block_place, (items, wrong_line) in block_results:
         if wrong_line is not None:
-            text = "this line is not the article that the table of articles names"
+            error_text = "this line is not the article that the table of articles names"
             hint_text = "the archive changed: index it again"
             archive_path, line_number = files[block_place.file], block_place.first + wrong_line + 1
-            raise UserError(text, where=archive_path, line=line_number, hint=hint_text)
+            raise UserError(error_text, where=archive_path, line=line_number, hint=hint_text)
         yield from items
 
 

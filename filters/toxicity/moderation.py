@@ -120,8 +120,8 @@ class _RunningEndpoint:
             if reply.status != 200:
                 words = f"status {reply.status} {self._client.words(reply)}".rstrip()
                 hint_text = f"check the key in ${self._settings.key_variable}, and `model`"
-                text = f"the moderation endpoint refuses the call: {words}"
-                raise UserError(text, where=self._address, hint=hint_text)
+                error_text = f"the moderation endpoint refuses the call: {words}"
+                raise UserError(error_text, where=self._address, hint=hint_text)
             try:
                 results = msgspec.json.decode(reply.body, type=_ModerationReply).results
             except (msgspec.DecodeError, UnicodeDecodeError):

@@ -27,7 +27,7 @@ def check_weights() -> None:
     for name, checksum in WEIGHTS.items():
         path = Path(spec.origin).parent / "data" / name
         if file_sha256(path) != checksum:
-            text = (
+            error_text = (
                 f"these are not the weights of alt-profanity-check {VERSION}; they are not loaded"
             )
-            raise UserError(text, where=path, hint=_HINT)
+            raise UserError(error_text, where=path, hint=_HINT)

@@ -78,6 +78,8 @@ class AskableDrafts:
         self._histories, self._names, self._relations = histories, names, relations
         self._first, self._last, self._seed = first, last, seed
         self._by_object = self._histories_by_object()
+        fact_days = [fact.day for history in histories.values() for fact in history.facts]
+        self._last_stated = max(fact_days, default=first)
 
     def __iter__(self) -> Iterator[AskableDraft]:
         """All drafts, history by history."""
@@ -113,7 +115,10 @@ class AskableDrafts:
         return seeded_index(count, self._seed, *names)
 
     def _later(self, day: date, *names: object) -> date:
-        """A day from this one on, within a year and a bit, and before the end of what is known."""
+        """A day from this one on, within a year and a bit, and by the last day that is asked about.
+
+        A page may be of a day after that; then it is asked on the day of the page.
+        """
         days_left = max(0, min(_LATER_DAYS, (self._last - day).days))
         return day + self._index(days_left + 1, *names) * _DAY
 
@@ -164,14 +169,12 @@ class AskableDrafts:
     ) -> Iterator[date]:
         """Days of asking: early, or later without newer facts, and after a newer one."""
         earliest = max(as_of, fact.day)
-        if earliest > self._last:
-            return
         is_early = self._index(2, "early", fact.passage, as_of)
         yield earliest if is_early else self._later(earliest, "asked", fact.passage, as_of)
         newer_days: list[date] = []
         for other_fact in history.facts:
             is_newer = other_fact.object not in stretch.objects and other_fact.since > as_of
-            if is_newer and earliest <= other_fact.day <= self._last:
+            if is_newer and earliest <= other_fact.day:
                 newer_days.append(other_fact.day)
         if newer_days:
             newer_day = newer_days[self._index(len(newer_days), "newer", fact.passage, as_of)]
@@ -212,10 +215,7 @@ class AskableDrafts:
         stretch = history.stretch_on(as_of)
         if stretch is None or stretch.objects != (fact.object,) or not self._may_ask(as_of):
             return
-        earliest = max(as_of, fact.day)
-        if earliest > self._last:
-            return
-        asked_on = self._later(earliest, "change", fact.passage)
+        asked_on = self._later(max(as_of, fact.day), "change", fact.passage)
         words = self._words(history, "change", fact.passage)
         if not tells_beginning and as_of - term.start_last > _AROUND * _DAY:
             return  # a passage long afterwards does not tell who came when
@@ -272,7 +272,7 @@ class AskableDrafts:
         words = self._words(history, "before", successor_object)
         question_text = words.before(self._names.entities[successor_object].label)
         earliest = max(successor.first, fact.day)
-        if question_text and earliest <= self._last:
+        if question_text:
             asked_on = self._later(earliest, "before", fact.passage)
             hops = (Hop(history, stretch),)
             yield AskableDraft("before", hops, as_of, asked_on, question_text)
@@ -313,8 +313,6 @@ class AskableDrafts:
         if not is_sure or not proofs:
             return None
         earliest = max(as_of, fact.day, min(proofs))
-        if earliest > self._last:
-            return None
         asked_on = self._later(earliest, "hops", fact.passage, path.key)
         noun = self._relations[path.relation].phrases.noun
         assert noun is not None, "histories without it are no paths"
@@ -330,7 +328,9 @@ class AskableDrafts:
         """Ask about days of terms that no passage has stated by the day of asking."""
         for stretch in history.stretches:
             first_day = max(stretch.first, self._first)
-            last_day = min(stretch.last, self._last, first_day + _LATER_DAYS * _DAY)
+            # That nothing is said after the end of the whole corpus would be no finding.
+            end = min(self._last, self._last_stated)
+            last_day = min(stretch.last, end, first_day + _LATER_DAYS * _DAY)
             if len(stretch.objects) > 1 and stretch.first == stretch.last:
                 continue
             if first_day > last_day:

@@ -36,9 +36,9 @@ _MAX_SEGMENTS = 100
 """The largest number of segments of a history."""
 _RELATION_SHARE = 0.25
 """The largest share of the histories that one relation may have."""
-_MOST_STATED = 500
+_MOST_STATED = 200
 """Statements of one history beyond which nobody asks about it: whoever reads any news knows it, and
-each of its questions would have hundreds of judgments."""
+each of its questions would have a hundred judgments."""
 # A start that is known to the year alone has 365 days in doubt.
 _MAX_DOUBT = 366
 """The largest number of days on which each start of a history without texts may lie."""

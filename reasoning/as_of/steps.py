@@ -42,7 +42,7 @@ WHOLE = "whole.parquet"
 KINDS: tuple[QuestionKind, ...] = get_args(QuestionKind)
 _SPARE_DRAFTS = 4
 """Drafts of silence that are looked up in the corpus for each question that is asked for."""
-_MOST_DOCUMENTS = 2000
+_MOST_DOCUMENTS = 500
 """Documents that name a subject beyond which nobody asks what is said of it nowhere: all of them
 are read for the answer."""
 _ANSWERED_PER_SILENT = 5

@@ -230,7 +230,7 @@ SET = Family(
     _sets,
     {
         "window": (
-            "{Who 0 0} at any point from {months}? Name them all in the order in which they began.",
+            "{Who 0 0} at any point from {months}? List them all, from first to last.",
             "From {months}, {who 0 0} at one time or another? Name them all, from first to last.",
         )
     },
@@ -241,8 +241,8 @@ RANKING = Family(
         "three": (
             "Put {name 1}, {name 2} and {name 3} in order of time: "
             "{ask 0 0} first, second and third?",
-            "{Ask 0 0} first, second and third: {name 1}, {name 2} and {name 3}? "
-            "Name them in that order.",
+            "{Name 1}, {name 2} and {name 3}: {ask 0 0} first, second and third? "
+            "Name the earliest first.",
         )
     },
 )

@@ -283,8 +283,8 @@ DURATION = Family(
     {
         # No calendar years are meant, so both speak of the whole of the term.
         "years": (
-            "{Long 0 0 1}, starting in {year}?",
-            "{Event 0 0 1} in {year}. How many full years did that last?",
+            "Starting in {year}, {long 0 0 1}?",
+            "{Event 0 0 1} in {year}. For how many full years did this remain the case?",
         ),
         "longer": (
             "{Ask 0 0} for longer: {name 1} or {name 2}?",

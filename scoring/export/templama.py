@@ -38,8 +38,8 @@ def write_yearly(release: Release) -> None:
     granularity = _granularity(release)
     if granularity != "year":
         granularity_text = f"TempLAMA asks by year, and this release by {granularity}"
-        hint = "use --format dynamic-templama, or a recipe with `granularity: year`"
-        raise UserError(granularity_text, where=release.folder, hint=hint)
+        hint_text = "use --format dynamic-templama, or a recipe with `granularity: year`"
+        raise UserError(granularity_text, where=release.folder, hint=hint_text)
     year_parts = {"train": (0.0, _TRAIN), "val": (_TRAIN, _VALID), "test": (_VALID, 1.0)}
     for year_part, (low_year, high_year) in year_parts.items():
         release.notes.clear()  # each part reads all rows

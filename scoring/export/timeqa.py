@@ -111,5 +111,5 @@ def _write_document(
 
 def _check_text(release: Release) -> None:
     if not any(release.files.values()):
-        hint = "make it with `text: true`, or join the pages by context_sha256"
-        raise UserError("a release without the text of pages", where=release.folder, hint=hint)
+        hint_text = "make it with `text: true`, or join the pages by context_sha256"
+        raise UserError("a release without the text of pages", where=release.folder, hint=hint_text)
