@@ -92,11 +92,11 @@ def change_people(order: PeopleOrder) -> list[str]:
         if order.action == "erase":
             return _erase(order, person, register)
         new_event: EventName = "excluded" if order.action == "exclude" else "readmitted"
-        events = [
-            PersonEvent(worker, new_event, order.platform or "", why=order.why, day=today())
-            for worker in sorted(person.hashes)
+        person_events = [
+            PersonEvent(worker_hash, new_event, order.platform or "", why=order.why, day=today())
+            for worker_hash in sorted(person.hashes)
         ]
-        added_count = register.add(order.out, events)
+        added_count = register.add(order.out, person_events)
         if not added_count:
             return [f"nothing changes: the register has them as {new_event}, or has nothing to end"]
         return [f"{new_event}: {', '.join(sorted(person.hashes))}", *_settled(order, register)]
@@ -111,34 +111,37 @@ def people_lines(register: Register, judgments_folder: Path) -> list[str]:
             layout_counts = work_counts.setdefault(judgment.worker, {})
             layout_counts[judgment.layout] = layout_counts.get(judgment.layout, 0) + 1
             platform_by_worker[judgment.worker] = judgment.platform
-    lines = []
-    for worker in sorted({*register.workers(), *work_counts}):
+    outcome_lines = []
+    for worker_hash in sorted({*register.workers(), *work_counts}):
         work_texts = [
-            f"{count:,} of {name}" for name, count in sorted(work_counts.get(worker, {}).items())
+            f"{count:,} of {name}"
+            for name, count in sorted(work_counts.get(worker_hash, {}).items())
         ]
-        platform_name = platform_by_worker.get(worker) or "-"
+        platform_name = platform_by_worker.get(worker_hash) or "-"
         work_text = " and ".join(work_texts) or "no judgments"
-        lines.append("  ".join([worker, platform_name, work_text, *_states(register, worker)]))
-    return lines or ["nobody yet"]
+        outcome_lines.append(
+            "  ".join([worker_hash, platform_name, work_text, *_states(register, worker_hash)])
+        )
+    return outcome_lines or ["nobody yet"]
 
 
-def _states(register: Register, worker: str) -> list[str]:
+def _states(register: Register, worker_hash: str) -> list[str]:
     """What the register says of somebody, in words."""
-    states = []
-    if register.is_erased(worker):
-        states.append("erased")
-    if register.is_excluded(worker):
-        reasons = [
+    state_words = []
+    if register.is_erased(worker_hash):
+        state_words.append("erased")
+    if register.is_excluded(worker_hash):
+        exclusion_reasons = [
             event.why
             for event in register.events
-            if event.worker == worker and event.event == "excluded"
+            if event.worker == worker_hash and event.event == "excluded"
         ]
-        states.append(f"excluded ({reasons[-1] or 'no reason given'})")
-    if register.is_expert(worker):
-        states.append("expert")
-    for text, day in register.consents(worker):
-        states.append(f"consented on {day} to {text[:8]}")
-    return states + register.statuses_of(worker)
+        state_words.append(f"excluded ({exclusion_reasons[-1] or 'no reason given'})")
+    if register.is_expert(worker_hash):
+        state_words.append("expert")
+    for text, day in register.consents(worker_hash):
+        state_words.append(f"consented on {day} to {text[:8]}")
+    return state_words + register.statuses_of(worker_hash)
 
 
 def _person(order: PeopleOrder, salt: bytes, register: Register) -> Person:
@@ -173,9 +176,9 @@ def _known_spelling(
     return [spelled_hash] if is_known else []
 
 
-def _has_judgments(judgments_folder: Path, worker: str) -> bool:
+def _has_judgments(judgments_folder: Path, worker_hash: str) -> bool:
     return any(
-        JudgmentTable(table_path.parent).has_worker(worker)
+        JudgmentTable(table_path.parent).has_worker(worker_hash)
         for table_path in sorted(judgments_folder.glob(f"*/{JUDGMENTS}"))
     )
 
@@ -184,8 +187,8 @@ def _settled(order: PeopleOrder, register: Register) -> list[str]:
     """Settle all judgments anew, and say what it comes to; nothing where there are none."""
     if not any(order.out.glob(f"*/{JUDGMENTS}")):
         return ["  there are no judgments yet"]
-    report = settle_anew(Batches(order.hits), order.out, load_tables(order.out), register)
-    return [f"  {line}" for line in report.lines()]
+    import_report = settle_anew(Batches(order.hits), order.out, load_tables(order.out), register)
+    return [f"  {line}" for line in import_report.lines()]
 
 
 # --- Erasing --------------------------------------------------------------------------------------
@@ -200,55 +203,59 @@ def _erase(order: PeopleOrder, person: Person, register: Register) -> list[str]:
     journal_folders = [
         folder for folder in sorted(order.results.glob("*")) if any(_journals(folder))
     ]
-    lines = [f"erased: {', '.join(sorted(person.hashes))}"]
+    outcome_lines = [f"erased: {', '.join(sorted(person.hashes))}"]
     if any(order.out.glob(f"*/{JUDGMENTS}")):
         Batches(order.hits)  # without which nothing could be settled: say so before
     with ExitStack() as locks:
         for folder in journal_folders:
             locks.enter_context(locked(folder, "stop the server that serves this batch first"))
-        for worker in sorted(person.hashes):
+        for worker_hash in sorted(person.hashes):
             platform_name = order.platform or ""
             register.erase(
                 order.out,
-                PersonEvent(worker, "erased", platform_name, why=order.why, day=today()),
+                PersonEvent(worker_hash, "erased", platform_name, why=order.why, day=today()),
             )
-        lines += _erase_judgments(order, person, register)
+        outcome_lines += _erase_judgments(order, person, register)
         for folder in journal_folders:
             for journal_path in _journals(folder):
                 removed_count = _rewrite_without(journal_path, person)
                 if removed_count:
-                    lines.append(f"  {display_path(journal_path)}: {removed_count:,} lines out")
-    return [*lines, *_sources_lines(order, person), *_release_lines(order, person)]
+                    outcome_lines.append(
+                        f"  {display_path(journal_path)}: {removed_count:,} lines out"
+                    )
+    return [*outcome_lines, *_sources_lines(order, person), *_release_lines(order, person)]
 
 
 def _erase_judgments(order: PeopleOrder, person: Person, register: Register) -> list[str]:
-    lines = []
+    outcome_lines = []
     refused_path = order.out / REFUSED
     if refused_path.is_file() and (removed_count := _rewrite_without(refused_path, person)):
-        lines.append(f"  {display_path(refused_path)}: {removed_count:,} lines out")
-    tables = load_tables(order.out) if any(order.out.glob(f"*/{JUDGMENTS}")) else {}
-    for name, table in sorted(tables.items()):
+        outcome_lines.append(f"  {display_path(refused_path)}: {removed_count:,} lines out")
+    judgment_tables = load_tables(order.out) if any(order.out.glob(f"*/{JUDGMENTS}")) else {}
+    for name, judgment_table in sorted(judgment_tables.items()):
         removed_judgments = [
-            judgment for worker in person.hashes for judgment in table.remove_worker(worker)
+            judgment
+            for worker_hash in person.hashes
+            for judgment in judgment_table.remove_worker(worker_hash)
         ]
         if removed_judgments:
-            table.save()
+            judgment_table.save()
             row_count = len({judgment.row for judgment in removed_judgments if judgment.row})
-            lines.append(
+            outcome_lines.append(
                 f"  {name}: {len(removed_judgments):,} judgments of {row_count:,} rows out"
             )
-    if tables:
-        report = settle_anew(Batches(order.hits), order.out, tables, register)
-        lines += [f"  {line}" for line in report.lines()]
-    return lines
+    if judgment_tables:
+        import_report = settle_anew(Batches(order.hits), order.out, judgment_tables, register)
+        outcome_lines += [f"  {line}" for line in import_report.lines()]
+    return outcome_lines
 
 
 def _journals(results_folder: Path) -> Iterator[Path]:
     """The receiver's journals in a folder of results."""
     if results_folder.is_dir():
-        for path in sorted(results_folder.iterdir()):
-            if path.is_file() and path.suffix in (".jsonl", ".log"):
-                yield path
+        for file_path in sorted(results_folder.iterdir()):
+            if file_path.is_file() and file_path.suffix in (".jsonl", ".log"):
+                yield file_path
 
 
 def _rewrite_without(journal_path: Path, person: Person) -> int:
@@ -270,7 +277,7 @@ def _rewrite_without(journal_path: Path, person: Person) -> int:
 
 def _names(journal_line: str, person: Person) -> bool:
     """Whether a line of JSON, or what is left of one, names somebody by id or hash."""
-    if any(worker in journal_line for worker in person.hashes):
+    if any(worker_hash in journal_line for worker_hash in person.hashes):
         return True
     try:
         entry = json.loads(journal_line)
@@ -305,16 +312,20 @@ def _sources_lines(order: PeopleOrder, person: Person) -> list[str]:
         for file_path in _files_of(source_path):
             if _file_names(file_path, person):
                 naming_paths.append(file_path.resolve())
-    lines = [f"  delete it yourself, it names them: {_place(path)}" for path in naming_paths]
-    for path in missing_paths:
-        lines.append(f"  {_place(path)} is not here any more: delete it where you keep it")
+    outcome_lines = [
+        f"  delete it yourself, it names them: {_place(file_path)}" for file_path in naming_paths
+    ]
+    for file_path in missing_paths:
+        outcome_lines.append(
+            f"  {_place(file_path)} is not here any more: delete it where you keep it"
+        )
     if not naming_paths and not missing_paths:
-        lines.append("  no export that was read here names them any more")
-    return lines
+        outcome_lines.append("  no export that was read here names them any more")
+    return outcome_lines
 
 
-def _place(path: Path) -> str:
-    return display_path(path)
+def _place(file_path: Path) -> str:
+    return display_path(file_path)
 
 
 def _files_of(source_path: Path) -> list[Path]:
@@ -323,9 +334,9 @@ def _files_of(source_path: Path) -> list[Path]:
     if not source_path.is_dir():
         return []
     return [
-        path
-        for path in sorted(source_path.rglob("*"))
-        if path.is_file() and path.suffix.lower() in _RESULT_SUFFIXES
+        file_path
+        for file_path in sorted(source_path.rglob("*"))
+        if file_path.is_file() and file_path.suffix.lower() in _RESULT_SUFFIXES
     ]
 
 
@@ -361,39 +372,51 @@ def _ids_in_file(file_path: Path) -> Iterator[str]:
 def _release_lines(order: PeopleOrder, person: Person) -> list[str]:
     """Lines on the releases, and the batches drawn from them, that were made with the work."""
     tainted_sums, known_sums = set[str](), set[str]()
-    for worker in person.hashes:
-        golds_with_worker, all_golds = golds_of_worker(order.out, worker)
+    for worker_hash in person.hashes:
+        golds_with_worker, all_golds = golds_of_worker(order.out, worker_hash)
         tainted_sums |= golds_with_worker
         known_sums |= all_golds
-    manifests = [*_manifests(order.releases)]
-    holding: dict[Path, str] = {}
-    found_more = True
-    while found_more:  # a release may be made from another one
-        found_more = False
-        for folder, manifest in manifests:
-            if folder not in holding and not tainted_sums.isdisjoint(_sums(manifest["inputs"])):
-                holding[folder] = f"{manifest['dataset']} {manifest['version']}"
-                tainted_sums.update(_sums(manifest["files"]))
-                found_more = True
-    lines = [
-        f"  made with their work: {display_path(folder)}; build it anew with --gold, and withdraw "
-        "it where it was published"
-        for folder in holding
-    ]
-    if holding:
-        lines.append(
+    release_manifests = dict(_manifests(order.releases))
+    holding_releases = _made_with(tainted_sums, release_manifests)
+    outcome_lines = []
+    for release_folder in holding_releases:
+        release_place = display_path(release_folder)
+        outcome_lines.append(
+            f"  made with their work: {release_place}; build it anew with --gold, and withdraw it "
+            "where it was published"
+        )
+    if holding_releases:
+        outcome_lines.append(
             "  steps of these lie in the build folder: factdrift clean, after building anew"
         )
-    for folder, manifest in manifests:
-        gold_sums = set(_sums(entry for entry in manifest["inputs"] if entry["file"] == GOLD))
-        if folder not in holding and gold_sums - known_sums:
-            lines.append(
-                f"  made with gold rows that are not here any more: {display_path(folder)}"
+    for release_folder, manifest in release_manifests.items():
+        gold_inputs = [entry for entry in manifest["inputs"] if entry["file"] == GOLD]
+        if release_folder not in holding_releases and set(_sums(gold_inputs)) - known_sums:
+            release_place = display_path(release_folder)
+            outcome_lines.append(
+                f"  made with gold rows that are not here any more: {release_place}"
             )
-    for batch_folder, dataset in _batches(order.hits):
-        if dataset in holding.values():
-            lines.append(f"  a batch that shows rows of these: {display_path(batch_folder)}")
-    return lines or ["  no release here was made with their work"]
+    for batch_folder, dataset_name in _batches(order.hits):
+        if dataset_name in holding_releases.values():
+            batch_place = display_path(batch_folder)
+            outcome_lines.append(f"  a batch that shows rows of these: {batch_place}")
+    return outcome_lines or ["  no release here was made with their work"]
+
+
+def _made_with(
+    tainted_sums: set[str], release_manifests: Mapping[Path, Mapping[str, Any]]
+) -> dict[Path, str]:
+    """The releases that were made from files of these checksums, and from one another."""
+    holding_releases: dict[Path, str] = {}
+    last_count = -1
+    while len(holding_releases) > last_count:  # until no release is made from one of them
+        last_count = len(holding_releases)
+        for release_folder, manifest in release_manifests.items():
+            is_from_them = not tainted_sums.isdisjoint(_sums(manifest["inputs"]))
+            if is_from_them and release_folder not in holding_releases:
+                holding_releases[release_folder] = f"{manifest['dataset']} {manifest['version']}"
+                tainted_sums = tainted_sums.union(_sums(manifest["files"]))
+    return holding_releases
 
 
 def _manifests(releases_folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:

@@ -72,35 +72,37 @@ class Register:
         """
         experts_path = judgments_folder / EXPERTS
         expert_hashes = experts_path.read_text("utf-8").split() if experts_path.is_file() else []
-        register = cls(listed_experts=frozenset(expert_hashes))
-        for event in _read_events(judgments_folder / PEOPLE):
-            register._note(event)
-        return register
+        people_register = cls(listed_experts=frozenset(expert_hashes))
+        for person_event in _read_events(judgments_folder / PEOPLE):
+            people_register._note(person_event)
+        return people_register
 
-    def is_excluded(self, worker: str) -> bool:
+    def is_excluded(self, worker_hash: str) -> bool:
         """Whether somebody's work is set aside. It stays, and counts for nothing."""
-        return self._latest.get(worker) == "excluded"
+        return self._latest.get(worker_hash) == "excluded"
 
-    def is_erased(self, worker: str) -> bool:
+    def is_erased(self, worker_hash: str) -> bool:
         """Whether all that somebody did was erased, and is taken no more."""
-        return self._latest.get(worker) == "erased"
+        return self._latest.get(worker_hash) == "erased"
 
-    def is_expert(self, worker: str) -> bool:
+    def is_expert(self, worker_hash: str) -> bool:
         """Whether somebody is an expert, in batches that are made for experts."""
-        return worker in self._experts or worker in self.listed_experts
+        return worker_hash in self._experts or worker_hash in self.listed_experts
 
-    def consents(self, worker: str) -> list[tuple[str, str]]:
+    def consents(self, worker_hash: str) -> list[tuple[str, str]]:
         """The texts that somebody consented to, by their SHA-256, each with the first day."""
-        return sorted(self._consents.get(worker, {}).items())
+        return sorted(self._consents.get(worker_hash, {}).items())
 
-    def status(self, worker: str, assignment: str) -> str:
+    def status(self, worker_hash: str, assignment: str) -> str:
         """What a platform said last of a submission; empty where it said nothing."""
-        return self._statuses.get((worker, assignment), "")
+        return self._statuses.get((worker_hash, assignment), "")
 
-    def statuses_of(self, worker: str) -> list[str]:
+    def statuses_of(self, worker_hash: str) -> list[str]:
         """What platforms said of somebody's submissions, each word with its number."""
-        words = [status for (named, _), status in self._statuses.items() if named == worker]
-        return [f"{words.count(word)} {word}" for word in sorted(set(words))]
+        status_words = [
+            status for (named, _), status in self._statuses.items() if named == worker_hash
+        ]
+        return [f"{status_words.count(word)} {word}" for word in sorted(set(status_words))]
 
     def experts(self) -> frozenset[str]:
         """The hashes of all experts."""
@@ -108,26 +110,30 @@ class Register:
 
     def excluded(self) -> frozenset[str]:
         """The hashes of all people whose work is set aside."""
-        return frozenset(worker for worker in self._latest if self.is_excluded(worker))
+        return frozenset(
+            worker_hash for worker_hash in self._latest if self.is_excluded(worker_hash)
+        )
 
     def workers(self) -> list[str]:
         """The hashes of all people of the register, sorted."""
         return sorted(self._workers | self.listed_experts)
 
-    def has(self, worker: str) -> bool:
+    def has(self, worker_hash: str) -> bool:
         """Whether anything is said of somebody."""
-        return worker in self._workers or worker in self.listed_experts
+        return worker_hash in self._workers or worker_hash in self.listed_experts
 
-    def is_new(self, event: PersonEvent) -> bool:
+    def is_new(self, person_event: PersonEvent) -> bool:
         """Whether an event says what the register does not know yet."""
-        if event.event == "consented":
-            return event.text not in self._consents.get(event.worker, {})
-        if event.event == "expert":
-            return not self.is_expert(event.worker)
-        if event.event == "status":
-            return self.status(event.worker, event.assignment) != event.why
-        latest = self._latest.get(event.worker)
-        return latest != event.event and (event.event != "readmitted" or latest is not None)
+        if person_event.event == "consented":
+            return person_event.text not in self._consents.get(person_event.worker, {})
+        if person_event.event == "expert":
+            return not self.is_expert(person_event.worker)
+        if person_event.event == "status":
+            return self.status(person_event.worker, person_event.assignment) != person_event.why
+        latest_event = self._latest.get(person_event.worker)
+        return latest_event != person_event.event and (
+            person_event.event != "readmitted" or latest_event is not None
+        )
 
     def add(self, judgments_folder: Path, new_events: Iterable[PersonEvent]) -> int:
         """Append the events that say something new, and return how many did.
@@ -136,41 +142,43 @@ class Register:
         earlier one, so that no reader sees half a line.
         """
         added_events = []
-        for event in new_events:
-            if self.is_new(event):
-                self._note(event)
-                added_events.append(event)
+        for person_event in new_events:
+            if self.is_new(person_event):
+                self._note(person_event)
+                added_events.append(person_event)
         if added_events:
             _write_events(judgments_folder / PEOPLE, self.events)
         return len(added_events)
 
-    def erase(self, judgments_folder: Path, event: PersonEvent) -> None:
+    def erase(self, judgments_folder: Path, person_event: PersonEvent) -> None:
         """Put one event `erased` in place of all that is said of a person, also among experts."""
-        self.events = [earlier for earlier in self.events if earlier.worker != event.worker]
-        self.listed_experts -= {event.worker}
-        self._experts.discard(event.worker)
-        self._consents.pop(event.worker, None)
+        self.events = [earlier for earlier in self.events if earlier.worker != person_event.worker]
+        self.listed_experts -= {person_event.worker}
+        self._experts.discard(person_event.worker)
+        self._consents.pop(person_event.worker, None)
         self._statuses = {
             submission: status
             for submission, status in self._statuses.items()
-            if submission[0] != event.worker
+            if submission[0] != person_event.worker
         }
-        self._note(event)
+        self._note(person_event)
         _write_events(judgments_folder / PEOPLE, self.events)
         if (judgments_folder / EXPERTS).is_file():
             write_expert_hashes(judgments_folder, self.listed_experts)
 
-    def _note(self, event: PersonEvent) -> None:
-        self.events.append(event)
-        self._workers.add(event.worker)
-        if event.event == "consented":
-            self._consents.setdefault(event.worker, {}).setdefault(event.text, event.day)
-        elif event.event == "expert":
-            self._experts.add(event.worker)
-        elif event.event == "status":
-            self._statuses[event.worker, event.assignment] = event.why
+    def _note(self, person_event: PersonEvent) -> None:
+        self.events.append(person_event)
+        self._workers.add(person_event.worker)
+        if person_event.event == "consented":
+            self._consents.setdefault(person_event.worker, {}).setdefault(
+                person_event.text, person_event.day
+            )
+        elif person_event.event == "expert":
+            self._experts.add(person_event.worker)
+        elif person_event.event == "status":
+            self._statuses[person_event.worker, person_event.assignment] = person_event.why
         else:
-            self._latest[event.worker] = event.event
+            self._latest[person_event.worker] = person_event.event
 
 
 def write_expert_hashes(judgments_folder: Path, expert_hashes: Collection[str]) -> None:
@@ -199,7 +207,7 @@ def _read_events(people_path: Path) -> Iterator[PersonEvent]:
                 ) from None
 
 
-def _write_events(people_path: Path, events: Iterable[PersonEvent]) -> None:
+def _write_events(people_path: Path, person_events: Iterable[PersonEvent]) -> None:
     with replacing(people_path) as temporary, temporary.open("w", encoding="utf-8") as people_file:
-        for event in events:
-            people_file.write(json.dumps(msgspec.to_builtins(event), sort_keys=True) + "\n")
+        for person_event in person_events:
+            people_file.write(json.dumps(msgspec.to_builtins(person_event), sort_keys=True) + "\n")

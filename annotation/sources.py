@@ -21,20 +21,24 @@ SAVED_FILE = re.compile(r"([0-9a-f]{16}-[0-9a-f]{16}-).*(\.[a-z]+)$", re.DOTALL)
 and the worker's id, which no output may hold. `results-Ann.json` is not such a name."""
 
 
-def note_sources(judgments_folder: Path, kind: str, paths: Sequence[Path]) -> None:
+def note_sources(judgments_folder: Path, source_kind: str, named_paths: Sequence[Path]) -> None:
     """Note files or folders that name people: `results`, `participants` or `feedback`.
 
     A path is noted once, as it lies from the folder of judgments. Of a file that a page saved the
     folder is noted, because its own name has the worker's id.
     """
-    noted = {(entry["kind"], entry["path"]) for entry in _entries(judgments_folder / SOURCES)}
+    noted_places = {
+        (entry["kind"], entry["path"]) for entry in _entries(judgments_folder / SOURCES)
+    }
     new_lines = []
-    for path in paths:
-        source_path = path.parent if SAVED_FILE.search(path.name) else path
+    for source_path in named_paths:
+        source_path = source_path.parent if SAVED_FILE.search(source_path.name) else source_path
         relative_path = os.path.relpath(source_path.resolve(), judgments_folder.resolve())
-        if (kind, relative_path) not in noted:
-            noted.add((kind, relative_path))
-            new_lines.append(json.dumps({"kind": kind, "path": relative_path}, sort_keys=True))
+        if (source_kind, relative_path) not in noted_places:
+            noted_places.add((source_kind, relative_path))
+            new_lines.append(
+                json.dumps({"kind": source_kind, "path": relative_path}, sort_keys=True)
+            )
     _append(judgments_folder / SOURCES, new_lines)
 
 
@@ -52,34 +56,34 @@ def note_gold(layout_folder: Path, judgments: Sequence[Judgment]) -> None:
     golds_path = layout_folder.parent / GOLDS
     if any(entry["gold"] == gold_sha256 for entry in _entries(golds_path)):
         return
-    workers = sorted({judgment.worker for judgment in judgments if judgment.counted})
-    gold_entry = {"layout": layout_folder.name, "gold": gold_sha256, "workers": workers}
+    worker_hashes = sorted({judgment.worker for judgment in judgments if judgment.counted})
+    gold_entry = {"layout": layout_folder.name, "gold": gold_sha256, "workers": worker_hashes}
     _append(golds_path, [json.dumps(gold_entry, sort_keys=True)])
 
 
-def golds_of_worker(judgments_folder: Path, worker: str) -> tuple[set[str], set[str]]:
+def golds_of_worker(judgments_folder: Path, worker_hash: str) -> tuple[set[str], set[str]]:
     """The checksums of the gold tables to which a worker's judgments went, and of all."""
     golds_with_worker, all_golds = set[str](), set[str]()
     for entry in _entries(judgments_folder / GOLDS):
         all_golds.add(entry["gold"])
-        if worker in entry["workers"]:
+        if worker_hash in entry["workers"]:
             golds_with_worker.add(entry["gold"])
     return golds_with_worker, all_golds
 
 
-def _entries(path: Path) -> Iterator[Mapping[str, Any]]:
+def _entries(source_path: Path) -> Iterator[Mapping[str, Any]]:
     """The entries of a file that grows; half a line that a killed run left is passed over."""
-    if path.is_file():
-        with path.open(encoding="utf-8") as noted_file:
+    if source_path.is_file():
+        with source_path.open(encoding="utf-8") as noted_file:
             for noted_line in noted_file:
                 if noted_line.endswith("\n"):
                     yield json.loads(noted_line)
 
 
-def _append(path: Path, new_lines: Sequence[str]) -> None:
+def _append(source_path: Path, new_lines: Sequence[str]) -> None:
     if not new_lines:
         return
-    earlier_bytes = path.read_bytes() if path.is_file() else b""
+    earlier_bytes = source_path.read_bytes() if source_path.is_file() else b""
     line_break = "" if not earlier_bytes or earlier_bytes.endswith(b"\n") else "\n"
-    with path.open("a", encoding="utf-8") as noted_file:
+    with source_path.open("a", encoding="utf-8") as noted_file:
         noted_file.write(line_break + "".join(f"{new_line}\n" for new_line in new_lines))

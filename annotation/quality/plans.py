@@ -28,8 +28,10 @@ def layout_plans(layouts_folder: Path | None = None) -> list[str]:
     layout_folders = [root_folder / layout_name for layout_name in layout_names(root_folder)]
     if (root_folder / "layout.yaml").is_file():
         layout_folders = [root_folder]
-    lines = []
+    layout_lines = []
     for layout_folder in layout_folders:
         layout = load_layout(layout_folder.resolve())
-        lines += [f"{layout.name}: {line}" for line in plan_lines(layout, _USUAL_BATCH)]
-    return lines
+        layout_lines += [
+            f"{layout.name}: {plan_line}" for plan_line in plan_lines(layout, _USUAL_BATCH)
+        ]
+    return layout_lines

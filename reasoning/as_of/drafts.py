@@ -78,6 +78,8 @@ class AskableDrafts:
         self._histories, self._names, self._relations = histories, names, relations
         self._first, self._last, self._seed = first, last, seed
         self._by_object = self._histories_by_object()
+        fact_days = [fact.day for history in histories.values() for fact in history.facts]
+        self._last_stated = max(fact_days, default=first)
 
     def __iter__(self) -> Iterator[AskableDraft]:
         """All drafts, history by history."""
@@ -326,7 +328,9 @@ class AskableDrafts:
         """Ask about days of terms that no passage has stated by the day of asking."""
         for stretch in history.stretches:
             first_day = max(stretch.first, self._first)
-            last_day = min(stretch.last, self._last, first_day + _LATER_DAYS * _DAY)
+            # That nothing is said after the end of the whole corpus would be no finding.
+            end = min(self._last, self._last_stated)
+            last_day = min(stretch.last, end, first_day + _LATER_DAYS * _DAY)
             if len(stretch.objects) > 1 and stretch.first == stretch.last:
                 continue
             if first_day > last_day:
