@@ -156,6 +156,19 @@ def test_a_run_that_is_none(tiny: Path, text: str, error_text: str) -> None:
     assert error_text in str(raised_error.value)
 
 
+def test_the_blocks_of_the_readme_run(sample: Path, tmp_path: Path) -> None:
+    """What README shows of retrieval and memory, in a folder that has the sample's releases."""
+    (tmp_path / "releases").symlink_to(sample / "releases")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    section = readme.partition("## Test my retrieval or memory\n")[2].partition("\n## ")[0]
+    commands = [line.partition("#")[0].split() for line in section.splitlines()]
+    shown_commands = [words[1:] for words in commands if words[:1] == ["factdrift"]]
+    assert shown_commands[0] == ["release", "as-of"] and len(shown_commands) == 7
+    for words in shown_commands[1:]:
+        printed_text = run_cli(*words, cwd=tmp_path).stdout
+    assert "abstain" in printed_text and "current" in printed_text
+
+
 def test_what_an_export_lacks(sample: Path, tmp_path: Path) -> None:
     for file_name, message in (
         ("streamingqa", "the text of news is not in the release"),

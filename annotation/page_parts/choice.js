@@ -31,7 +31,11 @@ class Choice extends View {
     if (!this.def.field || this.def.within || !this.node.closest('.source')) return;
     const on = asked(this.scope, this.name);
     this.node.hidden = false;
-    this.node.disabled = !on;
+    this.node.classList.toggle('unasked', !on);
+    for (const [input] of this.inputs) input.disabled = !on;
+    // what scrolls takes the focus, so that keys can move it; once asked, its choices do
+    if (on) this.options.removeAttribute('tabindex');
+    else this.options.tabIndex = 0;
     this.node.firstChild.textContent = on ? this.label : named(this.def.field);
     if (!on) for (const [input] of this.inputs) input.checked = false;
   }

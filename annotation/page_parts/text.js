@@ -142,7 +142,7 @@ function rules(check, look) {
     add('excludes', says, (t) => (check.excludes.some((w) => holds(t, w)) ? says : ''));
   }
   if (check.not_field) {
-    const says = 'Is not just "' + named(check.not_field) + '" again';
+    const says = 'Is not the same as "' + named(check.not_field) + '"';
     add('not_field', says, (t) => {
       const other = squashed(textOf(look(check.not_field)));
       return other && squashed(t).includes(other) ? says : '';
