@@ -82,6 +82,9 @@ def change_people(order: PeopleOrder) -> list[str]:
 
     `UserError`: nobody is named, or somebody whom nothing here knows.
     """
+    if order.action == "list" and not order.out.is_dir():
+        hint_text = "factdrift judgments makes it; --out says where it is"
+        raise UserError("no folder of judgments", where=display_path(order.out), hint=hint_text)
     with disk_errors(order.out), locked(order.out):
         salt = read_salt(order.hits)
         check_salt(salt, order.out)

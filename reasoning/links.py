@@ -39,21 +39,19 @@ def link_timelines(
     with the prefix `o_`. `by_object` is the object by which a timeline shares the key, and an
     empty text where it is the subject or its country. `phrases` say what subjects are.
     """
-    countries = eng.keep(_countries(knowledge.terms, entities, phrases))
-    shared_keys = eng.keep(_keys(knowledge.terms, countries))
+    shared_keys = eng.keep(_keys(knowledge.terms, _kinds(knowledge.terms, entities, phrases)))
     drawn_order = ibis.window(
         group_by="key",
         order_by=[seeded_order(knowledge.seed, shared_keys.key, shared_keys.place), "place"],
     )
-    timeline_couples = [_with_own_country(countries, knowledge.seed)]
+    timeline_couples = []
     for row_distance in range(1, _PARTNERS + 1):
         partner_columns = {
             f"o_{column}": shared_keys[column].lead(row_distance).over(drawn_order)
             for column in _SIDE
         }
         timeline_couples.append(shared_keys.mutate(**partner_columns).drop("key", "place"))
-    couple_columns = [*_SIDE, *(f"o_{column}" for column in _SIDE)]
-    linked_timelines = ibis.union(*(couples.select(couple_columns) for couples in timeline_couples))
+    linked_timelines = ibis.union(*timeline_couples)
     same_timeline = (linked_timelines.subject == linked_timelines.o_subject) & (
         linked_timelines.relation == linked_timelines.o_relation
     )
@@ -67,69 +65,46 @@ def link_timelines(
     return knowledge._replace(links=eng.keep(linked_timelines.union(turned_couples, distinct=True)))
 
 
-def _keys(terms: ir.Table, countries: ir.Table) -> ir.Table:
+def _keys(terms: ir.Table, subject_kinds: ir.Table) -> ir.Table:
     """Return every timeline with each of its keys; `place` tells those of one key apart."""
     pairs = terms.select(*PAIR).distinct()
     no_object = ibis.literal("")
     of_subject = pairs.select(*PAIR, by_object=no_object, key="subject")
     of_object = terms.select(*PAIR, by_object="object", key="object").distinct()
-    of_kind = countries.filter(countries.kind.notnull()).select(
+    of_kind = subject_kinds.select(
         *PAIR,
         by_object=no_object,
-        key=ibis.literal("in ") + countries.country + ibis.literal(" ") + countries.kind,
+        key=ibis.literal("in ") + subject_kinds.country + ibis.literal(" ") + subject_kinds.kind,
     )
     timeline_keys = ibis.union(of_subject, of_object, of_kind).distinct()
-    return timeline_keys.mutate(place=_place(timeline_keys, timeline_keys.by_object))
+    return timeline_keys.mutate(
+        place=ibis.literal(" ").join(
+            [timeline_keys.subject, timeline_keys.relation, timeline_keys.by_object]
+        )
+    )
 
 
-def _place(timelines: ir.Table, *more: ir.StringValue) -> ir.StringValue:
-    return ibis.literal(" ").join([timelines.subject, timelines.relation, *more])
+def _kinds(terms: ir.Table, entities: ir.Table, phrases: Mapping[str, RelationWording]) -> ir.Table:
+    """Return the timelines whose subject is of one country, with what such subjects share.
 
-
-def _countries(
-    terms: ir.Table, entities: ir.Table, phrases: Mapping[str, RelationWording]
-) -> ir.Table:
-    """Return the timelines of countries, and those whose subject is of one.
-
-    `kind` is what subjects of one country have in common: the kind of the office, else relation and
-    class; it is null for a country. `has_name` says whether it is an office named with its country.
+    That is the kind of an office, or else relation and class. Who heads one part of a country has
+    nothing to do with who heads another.
     """
     pairs = terms.select(*PAIR).distinct()
     with_country = entities.filter(entities.country.notnull())
-    # A country is named by its label, as others state it.
-    country_names = with_country.select(name="country").distinct()
-    countries = entities.join(country_names, entities.label == country_names.name).select(
-        "id", country="label"
-    )
-    of_countries = pairs.join(countries, pairs.subject == countries.id)
-    of_countries = of_countries.select(
-        *PAIR, "country", kind=ibis.null("string"), has_name=ibis.literal(False)
-    )
-    other_items = with_country.select("id", "country", "label", "classes").anti_join(
-        countries, "id"
-    )
-    of_other_items = pairs.join(other_items, pairs.subject == other_items.id)
-
+    with_country = with_country.select("id", "country", "label", "classes")
+    country_pairs = pairs.join(with_country, pairs.subject == with_country.id)
     office_relations = [key for key, wording in phrases.items() if wording.subject_is == "office"]
-    is_office = of_other_items.relation.isin(office_relations)
-    office_pairs = of_other_items.filter(is_office)
-    office_pairs = office_pairs.select(
-        *PAIR,
-        "country",
-        kind=office_kind(office_pairs.label),
-        has_name=office_pairs.label.contains(office_pairs.country)
-        & ~office_pairs.label.re_search(HEAD_OF_TERRITORY),
-    )
-    classed_pairs = of_other_items.filter(~is_office).mutate(
-        class_id=of_other_items.classes.unnest()
-    )
-    classed_pairs = classed_pairs.select(
-        *PAIR,
-        "country",
-        kind=classed_pairs.relation + ibis.literal(" ") + classed_pairs.class_id,
-        has_name=ibis.literal(False),
-    )
-    return ibis.union(of_countries, office_pairs, classed_pairs)
+    is_office = country_pairs.relation.isin(office_relations)
+    is_territorial = country_pairs.label.re_search(
+        HEAD_OF_TERRITORY
+    ) & ~country_pairs.label.re_search(BODY)
+    office_pairs = country_pairs.filter(is_office & ~is_territorial)
+    office_pairs = office_pairs.select(*PAIR, "country", kind=office_kind(office_pairs.label))
+    classed_pairs = country_pairs.filter(~is_office)
+    classed_pairs = classed_pairs.mutate(class_id=classed_pairs.classes.unnest())
+    classed_kind = classed_pairs.relation + ibis.literal(" ") + classed_pairs.class_id
+    return office_pairs.union(classed_pairs.select(*PAIR, "country", kind=classed_kind))
 
 
 def office_kind(label: ir.StringValue) -> ir.StringValue:
@@ -146,22 +121,3 @@ def office_kind(label: ir.StringValue) -> ir.StringValue:
         (body_word != "", kind_text + ibis.literal(" of the ") + body_word),
         else_=kind_text,
     )
-
-
-def _with_own_country(countries: ir.Table, seed: int) -> ir.Table:
-    """Couple the offices that have the name of a country with a few timelines of the country."""
-    own_timelines = countries.filter(countries.kind.isnull())
-    drawn_order = ibis.window(
-        group_by="country",
-        order_by=[seeded_order(seed, own_timelines.country, _place(own_timelines)), *PAIR],
-    )
-    own_timelines = own_timelines.mutate(nth=ibis.row_number().over(drawn_order))
-    own_timelines = own_timelines.filter(own_timelines.nth < _PARTNERS).select(
-        "country", o_subject="subject", o_relation="relation"
-    )
-    named_offices = countries.filter(countries.has_name)
-    country_couples = (
-        named_offices.select(*PAIR, "country").distinct().join(own_timelines, "country")
-    )
-    no_object = ibis.literal("")
-    return country_couples.mutate(by_object=no_object, o_by_object=no_object)

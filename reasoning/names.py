@@ -111,7 +111,7 @@ class Verbalizer(NamedTuple):
         - `{year}` is the year in which the term began.
         - `{who 0 0}` asks for everybody whom `{count 0 0}` counts.
         - `{compared}` is the event of the last two items, after the event of the first two.
-        - `{joined}` is the event at whose time something else is asked, after that; and
+        - `{joined}` is the time of the event at which something else is asked, after that; and
           `{joined_first}` is the same before `{ask_joined}`.
         - `{state_and_state}` and `{state_while_state}` are the states of four items.
         """
@@ -172,10 +172,16 @@ class _Places:
         return self._filled(second_event(self._clause(0, 0, 1), self._clause(1, 2, 3)), 2, 3)
 
     def _joined(self) -> str:
-        return self._filled(event_of_join(*self._joined_clauses(), is_first=False), 1, 2)
+        return self._at_event(is_first=False)
 
     def _joined_first(self) -> str:
-        return self._filled(event_of_join(*self._joined_clauses(), is_first=True), 1, 2)
+        return self._at_event(is_first=True)
+
+    def _at_event(self, *, is_first: bool) -> str:
+        """Return `when Ana Lu joined Reds F.C.`, or `on joining Reds F.C.` where it is she."""
+        event_text = event_of_join(*self._joined_clauses(), is_first=is_first)
+        has_agent = event_text != self._joined_clauses()[1].wording.becoming
+        return f"{'when' if has_agent else 'on'} {self._filled(event_text, 1, 2)}"
 
     def _ask_joined(self) -> str:
         return self._filled(ask_after_event(*self._joined_clauses()), 0)

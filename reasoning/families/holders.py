@@ -148,6 +148,14 @@ def _joins(knowledge: Knowledge, scope: Scope) -> ir.Table:
         o_relation="relation",
     )
     linked_events = linked_events.join(asked_states, ["o_subject", "o_relation"])
+    # Clubs and national teams of one player are as good as two relations that share nothing.
+    properties = (
+        linked_events.relation.re_extract(r"^P\d+", 0),
+        linked_events.o_relation.re_extract(r"^P\d+", 0),
+    )
+    linked_events = linked_events.filter(
+        (linked_events.subject != linked_events.o_subject) | (properties[0] != properties[1])
+    )
     # What began just before the event is mostly the same fact told again, as in chains.
     days_before = linked_events.start_first.delta(linked_events.since, unit="day")
     linked_events = linked_events.filter(
@@ -273,10 +281,10 @@ def _neighbours(knowledge: Knowledge, scope: Scope) -> ir.Table:
     return ibis.union(*side_candidates)
 
 
-CHAIN = Family(_chains, {"chain": ("On {day}, {path}?", "{Path}, as of {day}?")})
+CHAIN = Family(_chains, {"chain": ("On {day}, {path}?", "{Path} on {day}?")})
 JOIN = Family(
     _joins,
-    {"when": ("{Ask 0 0} when {joined}?", "When {joined_first}, {ask_joined}?")},
+    {"when": ("{Ask 0 0} {joined}?", "{Joined_first}, {ask_joined}?")},
 )
 OFFSET = Family(
     _offsets,
