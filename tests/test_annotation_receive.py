@@ -442,7 +442,6 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     hit_batch = read_batch(make_batch(order)[0])
     query, command_words = "Duplantis vaults for a world record", "Duplantis"
     more_values = (
-        "--unsigned",
         "--until",
         str(UNTIL),
         "--build",
@@ -452,7 +451,7 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     )
     with serving(hit_batch.folder, tmp_path / "results", *more_values) as server:
         browser.size("wide")
-        browser.go(f"{server.address}task.html?participant=ada")
+        browser.go(f"{server.address}task.html{place_link(hit_batch)}&participant=ada")
         browser.click('[data-answer="keep"] label')
         browser.click('[data-answer="searches"] input')
         browser.insert(query)

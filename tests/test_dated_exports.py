@@ -17,7 +17,7 @@ from factdrift.reasoning.as_of.difficulty import (
     easy_rules,
     measure_difficulty,
 )
-from factdrift.reasoning.as_of.memories import Prose, Validity
+from factdrift.reasoning.as_of.memories import Prose, TermsHeard
 from factdrift.scoring.export import FormatName, export_release
 from factdrift.scoring.memories import answer_by_name
 from factdrift.scoring.option_values import Baseline, MemoryName
@@ -175,7 +175,7 @@ def test_a_memory_forgets_what_is_deleted() -> None:
         "relation": "P488",
         "as_of": "2021-06-01",
     }
-    for memory in (Validity(), Prose()):
+    for memory in (TermsHeard(), Prose()):
         memory.hear({**event, "facts": [fact]})
         assert memory.answer(question) == "Cid Cole"
         memory.forget({"kind": "deletion", "id": "wb", "day": "2021-06-15"})

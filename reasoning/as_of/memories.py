@@ -1,8 +1,8 @@
 """Simple memories, which show what a stream of dated passages asks for.
 
-A memory hears passages in the order of the stream and is asked in between. `Last` and `Validity`
+A memory hears passages in the order of the stream and is asked in between. `Last` and `TermsHeard`
 are told which facts a passage states (`stated.jsonl`), so that reading is no matter; `Prose` and
-`Guess` get the text alone, as a memory of a user does.
+`NewestWithNames` get the text alone, as a memory of a user does.
 """
 
 from collections import defaultdict
@@ -54,7 +54,7 @@ class Last:
         return self._objects.get((question["subject"], question["relation"]), "")
 
 
-class Validity:
+class TermsHeard:
     """All that it heard with the day since when it is so; answers with what began last by then."""
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class Prose:
         return nearest_name(best_sentence, question["text"])
 
 
-class Guess:
+class NewestWithNames:
     """A rule that knows nothing: the newest passage by the day asked about with all the names.
 
     Its answer is the name nearest to words of the question. Where this is often right, the
@@ -146,9 +146,9 @@ class Guess:
 
 MEMORIES: Mapping[str, Callable[[], Memory]] = {
     "last": Last,
-    "validity": Validity,
+    "validity": TermsHeard,
     "prose": Prose,
-    "guess": Guess,
+    "guess": NewestWithNames,
 }
 TOLD_FACTS: frozenset[str] = frozenset({"last", "validity"})
 """The memories that do not read, and are told which facts a passage states."""
