@@ -179,6 +179,9 @@ def _text(
 ) -> str:
     """A text such as the answer's check wants, with what might break a platform."""
     check = answer.check
+    if check.rewords:  # each added word would be a fact more
+        statement = re.sub(r"\[[^]]*\]", "what", value_as_text(named_values.get(check.rewords)))
+        return f"{random_source.choice(('What', 'who', 'WHICH'))} \U0001f600 {statement}?"
     parts = [check.starts_with[0].capitalize() if check.starts_with else "well"]
     for source_field in (check.keeps_words, check.keeps_numbers, check.has_field):
         parts += (
@@ -186,6 +189,7 @@ def _text(
             if source_field
             else []
         )
+    parts += [f"[BLANK-{check.gap[0]}]" if check.gap else ""]
     parts += [check.contains_once or "", random_source.choice(_ADDED)]
     parts.append(random_source.choice(("and so on", "as is said", "or nearly so")))
     return " ".join(filter(None, parts)) + (check.ends_with or "")
