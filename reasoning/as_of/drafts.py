@@ -122,13 +122,13 @@ class AskableDrafts:
         days_left = max(0, min(_LATER_DAYS, (self._last - day).days))
         return day + self._index(days_left + 1, *names) * _DAY
 
-    def _words(self, history: History, *names: object) -> Words:
-        """The words for a history, drawn by some names."""
+    def _words(self, history: History, stretch: CertainStretch, *names: object) -> Words:
+        """The words for what held in a stretch of a history, drawn by some names."""
         return Words(
             self._relations[history.relation],
             self._names.name(history.subject),
             seeded_hash(self._seed, "words", history.key, *names) >> 8,
-            history.relation_word,
+            history.relation_word(stretch.objects),
         )
 
     def _may_ask(self, day: date) -> bool:
@@ -189,7 +189,7 @@ class AskableDrafts:
         kind: QuestionKind | None = None,
     ) -> AskableDraft:
         """Ask what held on a day, in its month, or what holds now."""
-        words = self._words(history, as_of, asked_on)
+        words = self._words(history, stretch, as_of, asked_on)
         month = Period.of(as_of, "month")
         is_whole_month = stretch.first <= month.first and month.last <= stretch.last
         question_text = words.now(as_of) if asked_on == as_of else None
@@ -216,7 +216,7 @@ class AskableDrafts:
         if stretch is None or stretch.objects != (fact.object,) or not self._may_ask(as_of):
             return
         asked_on = self._later(max(as_of, fact.day), "change", fact.passage)
-        words = self._words(history, "change", fact.passage)
+        words = self._words(history, stretch, "change", fact.passage)
         if not tells_beginning and as_of - term.start_last > _AROUND * _DAY:
             return  # a passage long afterwards does not tell who came when
         wordings = list(self._ways_to_ask_change(history, stretch, term, as_of, asked_on, words))
@@ -269,7 +269,7 @@ class AskableDrafts:
         as_of = history.last_day_of(stretch)
         if history.term_count(successor_object) != 1 or not self._may_ask(as_of):
             return
-        words = self._words(history, "before", successor_object)
+        words = self._words(history, stretch, "before", successor_object)
         question_text = words.before(self._names.entities[successor_object].label)
         earliest = max(successor.first, fact.day)
         if question_text:
@@ -316,7 +316,7 @@ class AskableDrafts:
         asked_on = self._later(earliest, "hops", fact.passage, path.key)
         noun = self._relations[path.relation].phrases.noun
         assert noun is not None, "histories without it are no paths"
-        words = self._words(history, path.key, as_of)
+        words = self._words(history, stretch, path.key, as_of)
         path_name = self._names.fill_wording("noun", path.relation, self._names.name(path.subject))
         question_text = words._replace(subject_name=path_name).on_day(as_of)
         hops = (Hop(path, path_stretch), Hop(history, stretch))

@@ -179,11 +179,22 @@ class History:
     def _firsts(self) -> list[date]:
         return [stretch.first for stretch in self.stretches]
 
-    @cached_property
-    def relation_word(self) -> str:
-        """The word that most passages have for the relation; of equally many the first."""
+    def relation_word(self, objects: Collection[str]) -> str:
+        """The word that most passages about these objects have for the relation.
+
+        Of equally many it is the first. An office may change its name with its holder, as Turkey's
+        head of government was a prime minister and then a president; so where no passage is about
+        these objects, the word counts only if all others agree on it.
+        """
         words = Counter(fact.relation_word.lower() for fact in self.facts if fact.relation_word)
-        return words.most_common(1)[0][0] if words else ""
+        own_words = Counter(
+            fact.relation_word.lower()
+            for fact in self.facts
+            if fact.relation_word and fact.object in objects
+        )
+        if own_words:
+            return own_words.most_common(1)[0][0]
+        return next(iter(words)) if len(words) == 1 else ""
 
     def stretch_on(self, day: date) -> CertainStretch | None:
         """The stretch that holds a day, if it is certain what held then."""

@@ -16,7 +16,7 @@ _DAY_FRAMES = (
     "{Ask} on {day}?",
     "{Ask} as of {day}?",
     "Looking back to {day}: {ask}?",
-    "{Ask} at that time, on {day}?",
+    "{Ask} back on {day}?",
 )
 _MONTH_FRAMES = (
     "In {month}, {ask}?",
@@ -28,8 +28,8 @@ _NOW_FRAMES = (
     "As of {day}, {now}?",
     "{Now} as of {day}?",
     "It is {day}: {now}?",
-    "{Now} at the moment, on {day}?",
-    "Today is {day}. {Now}?",
+    "{Now} today, {day}?",
+    "{Now} as things stand on {day}?",
 )
 _BEFORE_FRAMES = (
     "{Ask} before {began}?",
