@@ -300,7 +300,7 @@ def test_a_token_of_prolific_lets_its_visit_in(
 ) -> None:
     keys_path = tmp_path / "keys.json"
     keys_path.write_text(key_list(private_keys))
-    order_values = {"secured": True, "keys": str(keys_path)}
+    order_values: dict[str, Any] = {"secured": True, "keys": str(keys_path)}
     link_text, late_link = token(private_keys), token(private_keys, exp=900)
     with desk_of(prolific_batch, tmp_path, **order_values) as desk:
         expired_reply = desk.give(visit(PID, SID, study=STUDY), invited(desk, late_link))
