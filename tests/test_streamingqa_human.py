@@ -179,7 +179,9 @@ def test_written_questions_are_added_and_nothing_else_changes(annotated_run: Run
         )
         assert row["question"] != VAGUE
         assert (row["written_or_generated"], row["generator"]) == ("written", "people")
-        assert (row["split"], row["quarter"]) == (draw["split"], draw["quarter"])
+        assert draw["split"] == "eval"  # people write for the evaluation alone
+        assert (row["split"], row["judged"]) == ("unjudged", "no")
+        assert row["quarter"] == draw["quarter"]
         drawn = (draw["subset"], seconds(draw["article_day"]))
         assert (row["recent_or_past"], row["evidence_ts"]) == drawn
         assert row["time_spec"] in ("own", "none")
