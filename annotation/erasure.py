@@ -381,17 +381,7 @@ def _release_lines(order: PeopleOrder, person: Person) -> list[str]:
         known_sums |= all_golds
     release_manifests = dict(_manifests(order.releases))
     holding_releases = _made_with(tainted_sums, release_manifests)
-    outcome_lines = []
-    for release_folder in holding_releases:
-        release_place = display_path(release_folder)
-        outcome_lines.append(
-            f"  made with their work: {release_place}; build it anew with --gold, and withdraw it "
-            "where it was published"
-        )
-    if holding_releases:
-        outcome_lines.append(
-            "  steps of these lie in the build folder: factdrift clean, after building anew"
-        )
+    outcome_lines = _withdrawal_lines(holding_releases)
     for release_folder, manifest in release_manifests.items():
         gold_inputs = [entry for entry in manifest["inputs"] if entry["file"] == GOLD]
         if release_folder not in holding_releases and set(_sums(gold_inputs)) - known_sums:
@@ -404,6 +394,22 @@ def _release_lines(order: PeopleOrder, person: Person) -> list[str]:
             batch_place = display_path(batch_folder)
             outcome_lines.append(f"  a batch that shows rows of these: {batch_place}")
     return outcome_lines or ["  no release here was made with their work"]
+
+
+def _withdrawal_lines(holding_releases: Iterable[Path]) -> list[str]:
+    """Lines on the releases that hold the work, and what to do with them."""
+    outcome_lines: list[str] = []
+    for release_folder in holding_releases:
+        release_place = display_path(release_folder)
+        outcome_lines.append(
+            f"  made with their work: {release_place}; build it anew with --gold, and withdraw it "
+            "where it was published"
+        )
+    if outcome_lines:
+        outcome_lines.append(
+            "  steps of these lie in the build folder: factdrift clean, after building anew"
+        )
+    return outcome_lines
 
 
 def _made_with(

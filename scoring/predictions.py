@@ -263,6 +263,11 @@ def _kind(path: Path) -> str:
     head_text = without_mark(head, path).lstrip()
     if head_text.startswith(b"["):
         return "list"
+    return _kind_of_objects(head_text)
+
+
+def _kind_of_objects(head_text: bytes) -> str:
+    """Whether a text of JSON objects has one a line, or is a single one: `lines` or `document`."""
     first_line, _, rest = head_text.partition(b"\n")
     if not head_text or _FIRST_ROW.match(head_text) or rest.lstrip().startswith(b"{"):
         return "lines"

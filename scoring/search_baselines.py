@@ -9,7 +9,7 @@ these that have all words with capitals of the query.
 import heapq
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -188,6 +188,19 @@ class SentenceEncoder:
         return text_vectors
 
 
+def _keep_best(
+    best_results: list[tuple[float, str]], score_row: NDArray[Any], passage_ids: Sequence[str]
+) -> None:
+    """Take the best of a block's passages among the best results of one query so far."""
+    near_places = np.argpartition(-score_row, min(_DEPTH, len(passage_ids) - 1))[:_DEPTH]
+    for block_place in near_places.tolist():
+        if np.isfinite(score_row[block_place]):
+            best_results.append((float(score_row[block_place]), passage_ids[block_place]))
+    best_results[:] = heapq.nsmallest(
+        _DEPTH, best_results, key=lambda passage: (-passage[0], passage[1])
+    )
+
+
 def _nearest(beir_folder: Path, encoder: SentenceEncoder) -> Ranked:
     """Yield the id of each query with its nearest passages, by the cosine of their vectors."""
     query_records = list(beir_records(beir_folder / QUERIES))
@@ -205,18 +218,9 @@ def _nearest(beir_folder: Path, encoder: SentenceEncoder) -> Ranked:
             block_scores = np.round(query_vectors @ text_vectors.T, 4)
             # what was published later is found by no query, however near it is
             block_scores[day_numbers > day_limits] = -np.inf
+            passage_ids = [passage["_id"] for passage in passage_block]
             for best_results, score_row in zip(best_by_query, block_scores, strict=True):
-                near_places = np.argpartition(-score_row, min(_DEPTH, len(passage_block) - 1))[
-                    :_DEPTH
-                ]
-                best_results += [
-                    (float(score_row[block_place]), passage_block[block_place]["_id"])
-                    for block_place in near_places.tolist()
-                    if np.isfinite(score_row[block_place])
-                ]
-                best_results[:] = heapq.nsmallest(
-                    _DEPTH, best_results, key=lambda passage: (-passage[0], passage[1])
-                )
+                _keep_best(best_results, score_row, passage_ids)
             bar.advance(len(passage_block))
     for query, best_results in zip(query_records, best_by_query, strict=True):
         yield (

@@ -59,16 +59,21 @@ def judge_passages(draft: AskableDraft) -> _Judgments:
 
 
 class QuestionWriter:
-    """Makes rows of drafts, or says why a draft is not asked."""
+    """Makes rows of drafts, or says why a draft is not asked.
 
-    def __init__(self, names: Verbalizer) -> None:
+    `of_statements`: the passages are sentences made from facts. The same question may be asked of
+    both corpora and has other answers in each, so that its id tells them apart.
+    """
+
+    def __init__(self, names: Verbalizer, *, of_statements: bool = False) -> None:
         self._names = names
+        self._id_root = "as-of-statements" if of_statements else "as-of"
 
     def question(self, draft: AskableDraft) -> AsOfQuestion | rows.Dropped:
         """The row of a draft."""
         history, stretch = draft.history, draft.stretch
         question_id = row_id(
-            "as-of", draft.kind, history.key, draft.question, draft.as_of, draft.asked_on
+            self._id_root, draft.kind, history.key, draft.question, draft.as_of, draft.asked_on
         )
         accepted_names = self._names.accepted_names(stretch.objects)
         accepted_forms = set(map(normalize_or_keep, accepted_names))

@@ -114,7 +114,8 @@ class JudgedQuestions(Step):
             silent_drafts = by_kind["abstain"][: _SPARE_DRAFTS * self.count]
             by_kind["abstain"] = self._silent(silent_drafts, names, workspace)
         with writing(out / "dropped.parquet", rows.Dropped) as drop_writer:
-            questions, dropped = _written(by_kind, QuestionWriter(names), self.count)
+            writer = QuestionWriter(names, of_statements=self.statements is not None)
+            questions, dropped = _written(by_kind, writer, self.count)
             for dropped_row in dropped:
                 drop_writer.append(dropped_row)
         write_sorted(out / QUESTIONS, AsOfQuestion, questions, "id")
