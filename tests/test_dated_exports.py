@@ -129,6 +129,24 @@ def test_sessions_are_dated_and_none_is_later_than_the_question(
     assert sessions["q4_abs"]["answer"].startswith("Nothing that was published by 20 January 2019")
 
 
+def test_most_sessions_are_hay(release: Path, tmp_path: Path) -> None:
+    size = 4
+    export_release(release, "longmemeval", tmp_path, lambda text: None, sessions=size)
+    questions_by_id = {question.id: question for question in questions()}
+    articles_of_stale = 0
+    for row in json.loads((tmp_path / "longmemeval.json").read_text("utf-8")):
+        assert len(row["haystack_sessions"]) <= size
+        assert len(row["answer_session_ids"]) <= size // 2
+        stale = questions_by_id[row["question_id"].removesuffix("_abs")].stale
+        stale_texts = [passage.text for passage in passages() if passage.id in stale]
+        stale_count = 0
+        for turns in row["haystack_sessions"]:
+            stale_count += any(text in turn["content"] for turn in turns for text in stale_texts)
+        assert stale_count <= size // 4
+        articles_of_stale += stale_count
+    assert articles_of_stale, "none is tried"
+
+
 def test_a_session_is_an_article_and_says_which_turn_answers(
     sessions: dict[str, Mapping[str, Any]],
 ) -> None:
