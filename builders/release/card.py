@@ -159,9 +159,9 @@ def drop_reasons() -> dict[str, str]:
     return read_texts(REASONS)
 
 
-def reason_text(reason: str, sentences: Mapping[str, str]) -> str:
+def reason_text(reason_name: str, sentences: Mapping[str, str]) -> str:
     """What a drop reason says: its sentence, or its name in words, `no page`, where it has none."""
-    return sentences.get(reason) or reason.replace("_", " ")
+    return sentences.get(reason_name) or reason_name.replace("_", " ")
 
 
 def front_matter(meta: Meta, manifest: Manifest) -> str:
