@@ -106,7 +106,7 @@ def read_fields(line: bytes, line_format: LineFormat, last_day: int) -> Fields:
         return day, digest, split_text
     line_fields = line.split(b"\t", 3)
     if len(line_fields) < 3:
-        raise UnreadableError(*_TOO_FEW[len(line_fields) if line else 0])
+        raise UnreadableError("too_few_fields", _TOO_FEW[len(line_fields) if line else 0][1])
     if len(line_fields) > 3:
         field_count = line.count(b"\t") + 1
         raise UnreadableError("malformed_line", f"{field_count} fields instead of 3")
