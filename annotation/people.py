@@ -1,9 +1,9 @@
 """The register of people: who takes part, who is set aside, who is an expert, and who is erased.
 
 `judgments/people.jsonl` is a journal with an event on each line; only erasing somebody takes lines
-out. People are named by the salted hash that judgments have. A later event takes an earlier one back where they
-contradict each other: `readmitted` ends `excluded` and `erased`, and of a platform's statuses of
-one submission the last holds.
+out. People are named by the salted hash that judgments have. A later event takes an earlier one
+back where they contradict each other: `readmitted` ends `excluded` and `erased`, and of a
+platform's statuses of one submission the last holds.
 """
 
 import json
