@@ -31,6 +31,7 @@ from factdrift.annotation.results import (
     JUDGMENTS,
     REFUSED,
     JudgmentTable,
+    has_results_suffix,
     load_tables,
     settle_anew,
 )
@@ -49,7 +50,6 @@ _LONGEST_ID = 200
 """Characters of a cell that may be a worker's id, as in submissions."""
 _HASH = re.compile("[0-9a-f]{16}")
 """The hash of a worker, as reports and the register show it: `0123456789abcdef`."""
-_RESULT_SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 
 
 @dataclass(frozen=True)
@@ -316,19 +316,16 @@ def _sources_lines(order: PeopleOrder, person: Person) -> list[str]:
             if _file_names(file_path, person):
                 naming_paths.append(file_path.resolve())
     outcome_lines = [
-        f"  delete it yourself, it names them: {_place(file_path)}" for file_path in naming_paths
+        f"  delete it yourself, it names them: {display_path(file_path)}"
+        for file_path in naming_paths
     ]
     for file_path in missing_paths:
         outcome_lines.append(
-            f"  {_place(file_path)} is not here any more: delete it where you keep it"
+            f"  {display_path(file_path)} is not here any more: delete it where you keep it"
         )
     if not naming_paths and not missing_paths:
         outcome_lines.append("  no export that was read here names them any more")
     return outcome_lines
-
-
-def _place(file_path: Path) -> str:
-    return display_path(file_path)
 
 
 def _files_of(source_path: Path) -> list[Path]:
@@ -339,7 +336,7 @@ def _files_of(source_path: Path) -> list[Path]:
     return [
         file_path
         for file_path in sorted(source_path.rglob("*"))
-        if file_path.is_file() and file_path.suffix.lower() in _RESULT_SUFFIXES
+        if file_path.is_file() and has_results_suffix(file_path.name)
     ]
 
 

@@ -153,7 +153,7 @@ def import_results(
     results_files: list[Path] = []
     if results_names:
         hint_text = "results are .json, .jsonl or .csv files"
-        results_files = find_files(list(results_names), _has_results_suffix, "results", hint_text)
+        results_files = find_files(list(results_names), has_results_suffix, "results", hint_text)
     batches = Batches(hits_folder)
     with disk_errors(judgments_folder), locked(judgments_folder):
         hash_salt = read_salt(hits_folder)
@@ -199,7 +199,8 @@ def settle_anew(
     return report
 
 
-def _has_results_suffix(name: str) -> bool:
+def has_results_suffix(name: str) -> bool:
+    """Whether a file with this name may hold results."""
     return name.lower().endswith(_SUFFIXES)
 
 

@@ -23,15 +23,17 @@ from factdrift.builders.core.files import replacing
 from factdrift.builders.core.progress import progress
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.transformers_models import require_torch
-from factdrift.reasoning.as_of.dated_index import DatedIndex, DatedText, reordered_by_day
+from factdrift.reasoning.as_of.dated_index import (
+    DEPTH,
+    NEWEST,
+    DatedIndex,
+    DatedText,
+    reordered_by_day,
+)
 from factdrift.reasoning.as_of.text_names import name_words
 from factdrift.scoring.export.beir import CORPUS, QUERIES
 from factdrift.scoring.option_values import Baseline
 
-# Results of each query: recall@100 is the deepest measure.
-_DEPTH = 100
-# Results that `newest` puts in the order of their days: those that stale@10 looks at.
-_NEWEST = 10
 # texts that are encoded together, on a processor
 _BATCH = 64
 # passages whose vectors are in memory at a time: 4,096 of 384 numbers are 6 MB
@@ -47,7 +49,7 @@ Ranked = Iterator[tuple[str, list[tuple[str, float]]]]
 def search_passages(
     beir_folder: Path, out_file: Path, baseline: Baseline = "bm25", model_folder: Path | None = None
 ) -> int:
-    """Write a run in TREC's form, `_DEPTH` results a query; return the number of its lines.
+    """Write a run in TREC's form, `DEPTH` results a query; return the number of its lines.
 
     `model_folder`: the folder of a sentence model, for `embedding`. `UserError`: the folder is not
     one that `factdrift export --format beir` wrote, `day`, `newest` or `guess` is asked of passages
@@ -90,18 +92,18 @@ def _ranked(
 ) -> list[tuple[str, float]]:
     """Return the ids of the best passages for a query with their scores, the best first.
 
-    `newest` reorders the first `_NEWEST` passages of `day` by their day, the newest first; it and
+    `newest` reorders the first `NEWEST` passages of `day` by their day, the newest first; it and
     `guess` score passages by their place.
     """
     last_day = _last_day(query, baseline)
     if baseline == "guess":
-        hits = index.newest_with_all(name_words(query["text"]), last_day, _DEPTH)
+        hits = index.newest_with_all(name_words(query["text"]), last_day, DEPTH)
     else:
-        hits = index.best(query["text"], last_day, _DEPTH)
+        hits = index.best(query["text"], last_day, DEPTH)
     if baseline in ("bm25", "day"):
         return [(hit.id, hit.score) for hit in hits]
-    hits = reordered_by_day(hits, _NEWEST) if baseline == "newest" else hits
-    return [(hit.id, float(_DEPTH - place)) for place, hit in enumerate(hits)]
+    hits = reordered_by_day(hits, NEWEST) if baseline == "newest" else hits
+    return [(hit.id, float(DEPTH - place)) for place, hit in enumerate(hits)]
 
 
 def _last_day(query: dict[str, Any], baseline: Baseline) -> date | None:
@@ -192,12 +194,12 @@ def _keep_best(
     best_results: list[tuple[float, str]], score_row: NDArray[Any], passage_ids: Sequence[str]
 ) -> None:
     """Take the best of a block's passages among the best results of one query so far."""
-    near_places = np.argpartition(-score_row, min(_DEPTH, len(passage_ids) - 1))[:_DEPTH]
+    near_places = np.argpartition(-score_row, min(DEPTH, len(passage_ids) - 1))[:DEPTH]
     for block_place in near_places.tolist():
         if np.isfinite(score_row[block_place]):
             best_results.append((float(score_row[block_place]), passage_ids[block_place]))
     best_results[:] = heapq.nsmallest(
-        _DEPTH, best_results, key=lambda passage: (-passage[0], passage[1])
+        DEPTH, best_results, key=lambda passage: (-passage[0], passage[1])
     )
 
 

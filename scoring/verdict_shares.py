@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from factdrift.reasoning.as_of.rows import DAY_VERDICTS
 from factdrift.scoring.metrics import VERDICTS
 from factdrift.scoring.questions import QuestionConfig, ReleaseQuestions
 
-_DAY_VERDICTS = {"right": "current", "outdated": "stale", "early": "early"}
-"""What verdicts are called where a day is asked about on a later day (`as-of`): an answer is
-current, was true before, or only later. To abstain is current where there is nothing to know."""
 _ORDER = ("right", "outdated", "early", "abstained", "wrong")
 assert set(_ORDER) == set(VERDICTS)
 _KIND = "kind"
@@ -52,7 +50,7 @@ def _of_config(questions: ReleaseQuestions, config: QuestionConfig) -> Iterator[
 
 
 def _names(*configs: QuestionConfig) -> Mapping[str, str]:
-    return _DAY_VERDICTS if any(config.asks_about_days for config in configs) else {}
+    return DAY_VERDICTS if any(config.asks_about_days for config in configs) else {}
 
 
 def _counts(

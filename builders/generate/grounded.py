@@ -147,6 +147,16 @@ class ArticleFacts(NamedTuple):
     mentions: list[Mention]
 
 
+class _ArticleNames(NamedTuple):
+    """An article with the names in its sentences, and what is known of each two of them."""
+
+    article: Article
+    sentences: Sequence[Sentence]
+    mentions: Sequence[Mention]
+    relation_ids: Mapping[tuple[str, str], Sequence[str]]
+    known_terms: KnownTerms
+
+
 class StatedFacts:
     """Finds the facts of a mined folder that articles state.
 
@@ -197,15 +207,12 @@ class StatedFacts:
             for article, article_sentences, article_mentions in zip(
                 batch, sentences, mentions, strict=True
             ):
-                facts = list(
-                    self._stated(
-                        article, article_sentences, article_mentions, relation_ids, known_terms
-                    )
+                article_names = _ArticleNames(
+                    article, article_sentences, article_mentions, relation_ids, known_terms
                 )
+                facts = list(self._stated(article_names))
                 if self._holders is not None:
-                    facts += self._stated_apart(
-                        article, article_sentences, article_mentions, relation_ids, known_terms
-                    )
+                    facts += self._stated_apart(article_names)
                 yield ArticleFacts(article, facts, known_terms, article_mentions)
 
     def read_terms(
@@ -317,15 +324,9 @@ class StatedFacts:
         result_rows: list[tuple[Any, ...]] = self._db.execute(query).fetchall()
         return result_rows
 
-    def _stated(
-        self,
-        article: Article,
-        sentences: Sequence[Sentence],
-        mentions: Sequence[Mention],
-        relation_ids: Mapping[tuple[str, str], Sequence[str]],
-        known_terms: KnownTerms,
-    ) -> Iterator[GroundedFact]:
+    def _stated(self, article_names: _ArticleNames) -> Iterator[GroundedFact]:
         """The facts that sentences state and that certainly hold on the article's day."""
+        article, sentences, mentions, relation_ids, known_terms = article_names
         for first_mention, second_mention in _mention_pairs(mentions):
             sentence = sentences[first_mention.sentence]
             name_spans = (
@@ -348,20 +349,14 @@ class StatedFacts:
                             relation, subject, object_id, sentence, *name_spans, evidence, term
                         )
 
-    def _stated_apart(
-        self,
-        article: Article,
-        sentences: Sequence[Sentence],
-        mentions: Sequence[Mention],
-        relation_ids: Mapping[tuple[str, str], Sequence[str]],
-        known_terms: KnownTerms,
-    ) -> Iterator[GroundedFact]:
+    def _stated_apart(self, article_names: _ArticleNames) -> Iterator[GroundedFact]:
         """The facts that certainly hold and that a passage states in several sentences.
 
         A sentence gives the holder a role, and the passage names one place only that the role may
         be in; or the sentence itself names that place and no other.
         """
         assert self._holders is not None, "asked for where passages count"
+        article, sentences, mentions, relation_ids, known_terms = article_names
         by_passage: dict[int, list[Mention]] = {}
         for mention in mentions:
             line = sentences[mention.sentence].line

@@ -15,6 +15,10 @@ from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
 
 # bytes of the writer before it writes a segment; tantivy asks for at least 15 MB
 _HEAP = 64_000_000
+DEPTH = 100
+"""Results of each query: recall@100 is the deepest measure."""
+NEWEST = 10
+"""Results that the search `newest` puts in the order of their days: stale@10 looks at these."""
 # the day of passages that have none: before every date
 _UNDATED = -1
 

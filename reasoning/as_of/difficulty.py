@@ -20,13 +20,15 @@ from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.text.squad import verdict
 from factdrift.reasoning.as_of.corpus import PASSAGES, STATED
 from factdrift.reasoning.as_of.dated_index import (
+    DEPTH,
+    NEWEST,
     DatedIndex,
     DatedText,
     RankedPassage,
     reordered_by_day,
 )
 from factdrift.reasoning.as_of.memories import MEMORIES, Memory
-from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage, PassageFact
+from factdrift.reasoning.as_of.rows import DAY_VERDICTS, AsOfQuestion, DatedPassage, PassageFact
 from factdrift.reasoning.as_of.statements import Statements
 from factdrift.reasoning.as_of.steps import QUESTIONS, WHOLE, Corpus, JudgedQuestions
 from factdrift.reasoning.as_of.text_names import name_words, names_of, nearest_name
@@ -41,12 +43,6 @@ KNOW_NOTHING = ("guess", "prose")
 """The rules that read text and know nothing of the facts."""
 _ROWS = 1024
 """Passages in memory at a time."""
-_DEPTH = 100
-"""Results of a search: those that recall@100 looks at."""
-_NEWEST = 10
-"""Results that `newest` puts in the order of their days, as `factdrift search` does."""
-_VERDICTS = {"right": "current", "outdated": "stale"}
-"""Verdicts that are called otherwise where a day is asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +129,11 @@ def _searches(
 ) -> Iterator[tuple[str, list[RankedPassage]]]:
     """Yield the results of each search; none finds what was published after the asking."""
     asked_day = min(question.as_of, question.asked_on)
-    by_day = index.best(question.question, asked_day, _DEPTH)
-    yield "bm25", index.best(question.question, question.asked_on, _DEPTH)
+    by_day = index.best(question.question, asked_day, DEPTH)
+    yield "bm25", index.best(question.question, question.asked_on, DEPTH)
     yield "day", by_day
-    yield "newest", reordered_by_day(by_day, _NEWEST)
-    yield "guess", index.newest_with_all(name_words(question.question), asked_day, _DEPTH)
+    yield "newest", reordered_by_day(by_day, NEWEST)
+    yield "guess", index.newest_with_all(name_words(question.question), asked_day, DEPTH)
 
 
 def _search_result(question: AsOfQuestion, rule: str, hits: Sequence[RankedPassage]) -> RuleResult:
@@ -156,7 +152,9 @@ def _search_result(question: AsOfQuestion, rule: str, hits: Sequence[RankedPassa
 
 def _answer_result(question: AsOfQuestion, rule: str, answer: str) -> RuleResult:
     judged = verdict(answer, question.targets, question.earlier, question.later)
-    return RuleResult(question.id, question.kind, rule, None, None, _VERDICTS.get(judged, judged))
+    return RuleResult(
+        question.id, question.kind, rule, None, None, DAY_VERDICTS.get(judged, judged)
+    )
 
 
 def _guesses(

@@ -10,6 +10,9 @@ from factdrift.builders.rows.roles import ColumnRoles
 PassageSource = Literal["news", "page", "statement"]
 Age = Literal["00-02 months", "03-11 months", "12-35 months", "36 months and more"]
 QuestionKind = Literal["newest", "older", "change", "before", "two-hops", "abstain", "corrected"]
+DAY_VERDICTS = {"right": "current", "outdated": "stale", "early": "early"}
+"""What verdicts are called where a day is asked about on a later day (`as-of`): an answer is
+current, was true before, or only later. To abstain is current where there is nothing to know."""
 
 
 @dataclass(frozen=True, slots=True)
