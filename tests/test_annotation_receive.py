@@ -211,7 +211,7 @@ def bad(hit_batch: HitBatch, change: dict[str, Any]) -> dict[str, Any]:
         "id": hit_batch.hits[0].id,
         "items": [{"id": item.id} for item in hit_batch.hits[0].items],
     }
-    return answers_of(hit_id, hit_batch.id, "eve") | change
+    return answers_of(hit_id, hit_batch.id, "worker-77") | change
 
 
 def test_what_is_not_taken(tmp_path: Path) -> None:
@@ -246,21 +246,20 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
     wrong_requests += [(None, file_path, 404) for file_path in ("items.jsonl", "..%2fprivate.json")]
     options = ("--code", "C0DE", "--unsigned")
     with serving(hit_batch.folder, results_folder, *options) as server:
-        assert call(server.address, "hit", me("eve", hit="1"))[0] == 200
+        assert call(server.address, "hit", me("worker-77", hit="1"))[0] == 200
         for posted_body, file_path, http_status in wrong_requests:
             found_status, reply = call(server.address, file_path, posted_body)
             assert (file_path, found_status) == (file_path, http_status)
             assert "C0DE" not in str(reply)
-        for worker_number in range(
-            7
-        ):  # a worker that sends ever other answers is kept within bounds
+        # A worker that sends ever other answers is kept within bounds.
+        for worker_number in range(7):
             submission = bad(hit_batch, {"seconds": float(worker_number)})
             assert call(server.address, "submissions", submission)[0] == (
                 200 if worker_number < 5 else 409
             )
         assert call(server.address, "health")[1]["not_taken"] == 2
         printed_text = server.stop()
-    assert "eve" not in printed_text and "Traceback" not in printed_text
+    assert "worker-77" not in printed_text and "Traceback" not in printed_text
     kept_lines = (results_folder / "quick-0001" / "not-taken.log").read_text("utf-8").splitlines()
     assert len(kept_lines) == 2
     assert len(received(results_folder, hit_batch)) == 5
@@ -282,7 +281,7 @@ def test_progress_hears_of_each_submission_once(tmp_path: Path) -> None:
     heard: list[int] = []
     with at_desk(hit_batch, tmp_path) as desk:
         desk.arrived = heard.append
-        assert desk.give(me("eve", hit="1"))[0] == 200
+        assert desk.give(me("worker-77", hit="1"))[0] == 200
         for submission in (bad(hit_batch, {}), bad(hit_batch, {}), {}):
             desk.take(json.dumps(submission))
     assert heard == [1]
