@@ -1,9 +1,10 @@
 """Write the lock files: what `make` installs, with the sha256 of every file that may be installed.
 
 `make lock` runs it. `run.txt` has what the sample's releases, scores and the build of the package
-need, with the extras of `SETUP`; a file for each other extra has what that one adds. uv resolves them for every supported Python and platform, at the
-versions of `constraints.txt`, and `pip install --require-hashes -r locks/NAME.txt` refuses any
-file that is not listed. No address stands in a lock: files come from the index that pip uses.
+need, with the extras of `SETUP`; a file for each other extra has what that one adds. uv resolves
+them for every supported Python and platform, at the versions of `constraints.txt`, and `pip install
+--require-hashes -r locks/NAME.txt` refuses any file that is not listed. No address stands in a
+lock: files come from the index that pip uses.
 """
 
 import re
