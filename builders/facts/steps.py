@@ -24,9 +24,10 @@ from factdrift.builders.facts.relations import (
     property_of,
     relations_with_own,
 )
-from factdrift.builders.facts.stated import SUBCLASS, Stated
+from factdrift.builders.facts.stated import Stated
 from factdrift.builders.facts.time_rules import TimeRule, learning, with_learned
-from factdrift.builders.wikidata.finish import TABLES, mined_damage, read_summary
+from factdrift.builders.wikidata.documents import SUBCLASS
+from factdrift.builders.wikidata.finish import PARTIAL, TABLES, mined_damage, read_summary
 from factdrift.builders.wikidata.steps import Mine, MinedFolder
 
 FACT_ORDER = (
@@ -227,6 +228,21 @@ def properties_to_mine(relations: Mapping[str, Relation]) -> dict[str, bool]:
     return needed_properties
 
 
+def properties_to_ask(relations: Mapping[str, Relation]) -> tuple[dict[str, bool], bool]:
+    """Return the properties to ask an endpoint for, and whether classes are needed as well.
+
+    Of the property that says what is a subclass of what, which has millions of statements about
+    genes and stars, only those are needed that lead up from what the other statements name. It is
+    among the properties if it is itself a relation to be asked about.
+    """
+    properties = properties_to_mine(relations)
+    is_relation = any(relation.property == SUBCLASS for relation in relations.values())
+    needs_classes = SUBCLASS in properties and not is_relation
+    if needs_classes:
+        del properties[SUBCLASS]
+    return properties, needs_classes
+
+
 def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
     """Return the step that makes the facts of these relations from an input of the recipe.
 
@@ -238,8 +254,9 @@ def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
             relation_id for relation_id, relation in relations.items() if relation.undated == "keep"
         )
     )
+    own_properties = {relation.property for relation in relations.values()}
     return Facts(
-        mined=_mined(run, run.inputs[name], properties_to_mine(relations)),
+        mined=_mined(run, run.inputs[name], properties_to_mine(relations), own_properties),
         relations=tuple(relations),
         pointwise=tuple(
             relation_id
@@ -255,7 +272,12 @@ def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
     )
 
 
-def _mined(run: Run, source: Source, needed_properties: Mapping[str, bool]) -> Mine | MinedFolder:
+def _mined(
+    run: Run,
+    source: Source,
+    needed_properties: Mapping[str, bool],
+    own_properties: Collection[str],
+) -> Mine | MinedFolder:
     """Return the step that mines a dump, or the folder that was mined already.
 
     Raises `UserError` if a mined folder lacks properties, or undated statements, that the recipe
@@ -285,6 +307,12 @@ def _mined(run: Run, source: Source, needed_properties: Mapping[str, bool]) -> M
             f"it was not mined for {', '.join(missing_properties)}",
             where=source.mined,
             hint="mine them too, or leave them out of the recipe's relations",
+        )
+    if partial_properties := sorted(set(own_properties).intersection(summary.get(PARTIAL, ()))):
+        raise UserError(
+            f"it has {', '.join(partial_properties)} only of what the other statements name",
+            where=source.mined,
+            hint=f"mine it as a relation: --relations {','.join(partial_properties)},…",
         )
     if missing_properties := sorted(
         {property_id for property_id in needed_properties if needed_properties[property_id]}
