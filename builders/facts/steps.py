@@ -144,7 +144,7 @@ class Facts(Step):
 class LearnedTimes(Step):
     """The step that learns how long open statements of some relations are trusted (see `learned`).
 
-    `source` has the facts of the newest whole dump, or is a file: the manifest of a release, or
+    `source` has the facts of the newest dump or endpoint, or is a file: the manifest of a release, or
     what this step wrote. `rules` are those of the relations that learn a time. The step writes
     `learned.json`, a list of `learned.LearnedTime`.
     """
@@ -369,30 +369,15 @@ def learned_step(
 ) -> LearnedTimes | None:
     """Return the step that learns the times of relations that ask for one; None: none does.
 
-    It reads the run's input `learned`, or else learns them from the newest whole dump; `facts` come
-    newest first. What is mined from an endpoint, or for some properties, is no whole dump: whether
-    what it lacks would end sooner is not known. Without both, no time is learned, and that is said.
+    It reads the run's input `learned`, or else learns them from the newest facts, which come first.
+    What is mined from an endpoint teaches as a dump does: it has all statements of its relations.
     """
     learning_rules = learning(rules)
     if not learning_rules:
         return None
     if "learned" in run.inputs:
         return LearnedTimes(source=run.inputs["learned"], rules=learning_rules)
-    for facts_step in facts:
-        if _is_whole(facts_step.mined):
-            return LearnedTimes(source=facts_step, rules=learning_rules)
-    run.workspace.say(
-        f"  no learned time for {', '.join(learning_rules)}: no whole dump is read; "
-        "--learned takes the manifest.json of a release of one"
-    )
-    return None
-
-
-def _is_whole(mined: Mine | MinedFolder) -> bool:
-    if isinstance(mined, Mine):
-        return True
-    folder = mined.tables.mined
-    return folder is not None and read_summary(folder / TABLES[-1])["asked"] is None
+    return LearnedTimes(source=facts[0], rules=learning_rules)
 
 
 def read_learned(folder: Path) -> list[learned.LearnedTime]:
