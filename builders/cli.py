@@ -1,5 +1,6 @@
 """The command line: `python -m factdrift` and the console script `factdrift`."""
 
+import json
 import os
 import re
 import sys
@@ -350,7 +351,10 @@ def clean(
 def mine(
     dump: Annotated[
         list[str] | None,
-        Argument(help="Dump files, globs of shards, or folders; PATH@2026-11-09: of a day."),
+        Argument(
+            help="Dump files, globs of shards, or folders; PATH@2026-11-09: of a day; or latest, "
+            "or 2026-11-09: Wikidata's own."
+        ),
     ] = None,
     *,
     out: Annotated[Path, Option(help="Folder for statements.parquet and entities.parquet.")],
@@ -386,6 +390,7 @@ def mine(
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
     from factdrift.builders.facts.relations import relations_with_own, select_relations
     from factdrift.builders.facts.steps import properties_to_mine
+    from factdrift.builders.recipes.dumps import find_addresses
     from factdrift.builders.recipes.recipe import fetched
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
@@ -419,6 +424,7 @@ def mine(
     else:
         undated = [relation for relation, keeps_undated in properties.items() if keeps_undated]
         mine_options = {"undated": undated, "snapshot": snapshot_text, "jobs": jobs, "say": say}
+        dump_paths = find_addresses("wikidata", dump_paths, say)
         dump_files = fetched("wikidata", dump_paths, out / "inputs", say)
         mined_tables = _mine_dump(dump_files, out, shard, dump_reader, memory, mine_options)
     if mined_tables is not None:
@@ -497,6 +503,25 @@ def _share(share_text: str) -> "Share":
     if not 1 <= index <= share_count:
         raise UserError(f"not a share: {share_text!r}", hint="write 1/3, 2/3, 3/3")
     return Share(index - 1, share_count)
+
+
+@command()
+def dumps(
+    publisher: Annotated[
+        list[str] | None, Argument(help="wikidata, wikipedia, news; by default all.")
+    ] = None,
+    *,
+    wiki: Annotated[str, Option(metavar="LANG", help="Which Wikipedia: en, de, simple, …")] = "en",
+    as_json: Annotated[
+        bool, Option("--json", help="Print JSON, with addresses and checksums.")
+    ] = False,
+) -> None:
+    """Say which days Wikidata, Wikipedia and WMT's news have dumps of, with sizes and checksums."""
+    from factdrift.builders.recipes.dump_lists import dump_lines, dump_lists
+
+    lists = dump_lists(publisher or [], wiki, say)
+    for line in [json.dumps(lists, indent=2)] if as_json else dump_lines(lists):
+        echo(line)
 
 
 @command()
