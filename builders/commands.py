@@ -61,7 +61,6 @@ def mine(
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
     from factdrift.builders.facts.relations import relations_with_own, select_relations
     from factdrift.builders.facts.steps import properties_to_mine
-    from factdrift.builders.recipes.dumps import find_addresses
     from factdrift.builders.recipes.recipe import fetched
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
@@ -95,7 +94,6 @@ def mine(
     else:
         undated = [relation for relation, keeps_undated in properties.items() if keeps_undated]
         mine_options = {"undated": undated, "snapshot": snapshot_text, "jobs": jobs, "say": say}
-        dump_paths = find_addresses("wikidata", dump_paths, say)
         dump_files = fetched("wikidata", dump_paths, out / "inputs", say)
         mined_tables = _mine_dump(dump_files, out, shard, dump_reader, memory, mine_options)
     if mined_tables is not None:

@@ -361,10 +361,13 @@ def _find_dump(publisher: Publisher, day_word: str, say: Say) -> Dump:
     """Return the newest finished dump, or that of a day; one without checksums is taken, too."""
     listing_address = publisher.listing()
     if day_word == LATEST:
+        dump = None
         for dump in _read_dumps(publisher, listing_address, None, say):
             if not dump.lacks:
                 return dump
             say(f"  {publisher.label(dump)} is passed over: {dump.lacks}")
+        if dump is None:
+            raise _no_dumps(publisher, listing_address)
         error_text = f"{publisher.title}: no dump that is listed is finished"
         hint_text = "a day by its name, as 2026-11-09, is taken without a checksum, too"
         raise UserError(error_text, where=without_credentials(listing_address), hint=hint_text)

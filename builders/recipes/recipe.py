@@ -327,7 +327,7 @@ def _own_paths(
 def fetched(
     kind: Kind, paths: Sequence[str], folder: Path, say: Callable[[str], None]
 ) -> list[str]:
-    """Return local paths of an input of this kind; fetch remote files into `folder`.
+    """Return local paths of an input of this kind; fetch remote files and days into `folder`.
 
     What a publisher states a checksum of is compared with it.
     """
@@ -335,8 +335,9 @@ def fetched(
     def published(address: str) -> Checksum | None:
         return published_checksum(address, say)
 
+    addresses = find_addresses(kind, paths, say)
     accepts_name = FINDERS[kind][1]
-    return local(paths, folder, accepts_name, say=say, deep=kind == "gold", published=published)
+    return local(addresses, folder, accepts_name, say=say, deep=kind == "gold", published=published)
 
 
 def _is_json_lines(name: str) -> bool:
