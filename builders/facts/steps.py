@@ -144,8 +144,8 @@ class Facts(Step):
 class LearnedTimes(Step):
     """The step that learns how long open statements of some relations are trusted (see `learned`).
 
-    `source` has the facts of the newest dump or endpoint, or is a file: the manifest of a release, or
-    what this step wrote. `rules` are those of the relations that learn a time. The step writes
+    `source` has the facts of the newest dump or endpoint, or is a file: the manifest of a release,
+    or what this step wrote. `rules` are those of the relations that learn a time. The step writes
     `learned.json`, a list of `learned.LearnedTime`.
     """
 
