@@ -26,6 +26,7 @@ from factdrift.builders.generate.backends import MODEL_POINT
 from factdrift.builders.generate.costs import Terms, allowing
 from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.recipes.datasets import prose_of
+from factdrift.builders.recipes.dumps import resolve_inputs
 from factdrift.builders.recipes.recipe import (
     Recipe,
     find_inputs,
@@ -105,6 +106,19 @@ def chosen_recipes(
     }
 
 
+def with_days_found(options: ReleaseOptions, chosen: Mapping[Path, Recipe]) -> ReleaseOptions:
+    """Return options whose inputs are named by addresses where they were named by days.
+
+    A release says by which command it is made again, and `latest` would be another dump then.
+    """
+    kinds = {
+        input_name: recipe_input.kind
+        for recipe in chosen.values()
+        for input_name, recipe_input in recipe.inputs.items()
+    }
+    return replace(options, given=resolve_inputs(options.given, kinds, options.say))
+
+
 def _with_options(recipe: Recipe, recipe_path: Path, options: ReleaseOptions) -> Recipe:
     """Return a recipe with the model and the number of rows that the options say."""
     build = recipe.build
@@ -149,6 +163,7 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
     if options.version and options.version != "auto":
         Version.parse(options.version)
     writable(options.out)
+    options = with_days_found(options, chosen)
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
     held_terms = allowing(options.terms) if options.terms else nullcontext()
     with workspace.lock(), held_terms:
@@ -197,7 +212,9 @@ def _release(
 
 def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
     """Yield a line for each step that a run of these recipes would make; make nothing."""
-    for recipe_path, recipe in chosen_recipes(recipe_names, options).items():
+    chosen = chosen_recipes(recipe_names, options)
+    options = with_days_found(options, chosen)
+    for recipe_path, recipe in chosen.items():
         yield f"{recipe.dataset}: {display_path(recipe_path)}"
         workspace = Plan(options.build, options.say)
         later_steps = "release"
