@@ -1,9 +1,10 @@
 """The commands for what comes before a release: raw sources, templates, packages of your own."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 def mine(
     dump: Annotated[
         list[str] | None,
-        Argument(help="Dump files, globs of shards, or folders; PATH@2026-11-09: of a day."),
+        Argument(
+            help="Dump files, globs of shards, or folders; PATH@2026-11-09: of a day; or latest, "
+            "or 2026-11-09: Wikidata's own."
+        ),
     ] = None,
     *,
     out: Annotated[Path, Option(help="Folder for statements.parquet and entities.parquet.")],
@@ -32,6 +36,10 @@ def mine(
     relations: Annotated[
         str | None, Option(help="Of an endpoint: P54,P39,…; by default all with a template.")
     ] = None,
+    road: Annotated[
+        Literal["auto", "pages", "whole"],
+        Option(help="How an endpoint is asked; auto: as its host is known to like it, else pages."),
+    ] = "auto",
     shard: Annotated[
         str | None,
         Option(help="I/N: read one of N shares of a dump; `mine` of all N folders merges."),
@@ -56,7 +64,7 @@ def mine(
 ) -> None:
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
     from factdrift.builders.facts.relations import relations_with_own, select_relations
-    from factdrift.builders.facts.steps import properties_to_mine
+    from factdrift.builders.facts.steps import properties_to_ask, properties_to_mine
     from factdrift.builders.recipes.recipe import fetched
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
@@ -68,7 +76,6 @@ def mine(
         if relation_ids
         else relation_table.whole()
     )
-    properties = properties_to_mine(chosen_relations)
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
     if dump and relation_ids:
@@ -78,16 +85,21 @@ def mine(
     dump_paths, snapshot_text = _snapshot_of_dump(dump or [], snapshot)
     mined_tables: MinedTables | None
     if endpoint:
+        asked_properties, needs_classes = properties_to_ask(chosen_relations)
         mined_tables = mine_sparql(
             endpoint,
             out,
-            relations=properties,
+            relations=asked_properties,
+            classes=needs_classes,
+            road=road,
             user_agent=user_agent,
             cache=out / "answers",
             snapshot=snapshot_day([], snapshot_text) if snapshot_text else None,
             memory=memory,
+            say=say,
         )
     else:
+        properties = properties_to_mine(chosen_relations)
         undated = [relation for relation, keeps_undated in properties.items() if keeps_undated]
         mine_options = {"undated": undated, "snapshot": snapshot_text, "jobs": jobs, "say": say}
         dump_files = fetched("wikidata", dump_paths, out / "inputs", say)
@@ -169,6 +181,24 @@ def _share(share_text: str) -> "Share":
     if not 1 <= index <= share_count:
         raise UserError(f"not a share: {share_text!r}", hint="write 1/3, 2/3, 3/3")
     return Share(index - 1, share_count)
+
+
+def dumps(
+    publisher: Annotated[
+        list[str] | None, Argument(help="wikidata, wikipedia, news; by default all.")
+    ] = None,
+    *,
+    wiki: Annotated[str, Option(metavar="LANG", help="Which Wikipedia: en, de, simple, …")] = "en",
+    as_json: Annotated[
+        bool, Option("--json", help="Print JSON, with addresses and checksums.")
+    ] = False,
+) -> None:
+    """Say which days Wikidata, Wikipedia and WMT's news have dumps of, with sizes and checksums."""
+    from factdrift.builders.recipes.dump_lists import dump_lines, dump_lists
+
+    lists = dump_lists(publisher or [], wiki, say)
+    for line in [json.dumps(lists, indent=2)] if as_json else dump_lines(lists):
+        echo(line)
 
 
 def corpus(
@@ -270,4 +300,4 @@ def new(
     echo(str(folder))
 
 
-ALL: tuple[Callable[..., None], ...] = (mine, corpus, templates, new)
+ALL: tuple[Callable[..., None], ...] = (dumps, mine, corpus, templates, new)
