@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
@@ -36,6 +36,10 @@ def mine(
     relations: Annotated[
         str | None, Option(help="Of an endpoint: P54,P39,…; by default all with a template.")
     ] = None,
+    road: Annotated[
+        Literal["auto", "pages", "whole"],
+        Option(help="How an endpoint is asked; auto: as its host is known to like it, else pages."),
+    ] = "auto",
     shard: Annotated[
         str | None,
         Option(help="I/N: read one of N shares of a dump; `mine` of all N folders merges."),
@@ -60,7 +64,7 @@ def mine(
 ) -> None:
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
     from factdrift.builders.facts.relations import relations_with_own, select_relations
-    from factdrift.builders.facts.steps import properties_to_mine
+    from factdrift.builders.facts.steps import properties_to_ask, properties_to_mine
     from factdrift.builders.recipes.recipe import fetched
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
@@ -72,7 +76,6 @@ def mine(
         if relation_ids
         else relation_table.whole()
     )
-    properties = properties_to_mine(chosen_relations)
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
     if dump and relation_ids:
@@ -82,16 +85,21 @@ def mine(
     dump_paths, snapshot_text = _snapshot_of_dump(dump or [], snapshot)
     mined_tables: MinedTables | None
     if endpoint:
+        asked_properties, needs_classes = properties_to_ask(chosen_relations)
         mined_tables = mine_sparql(
             endpoint,
             out,
-            relations=properties,
+            relations=asked_properties,
+            classes=needs_classes,
+            road=road,
             user_agent=user_agent,
             cache=out / "answers",
             snapshot=snapshot_day([], snapshot_text) if snapshot_text else None,
             memory=memory,
+            say=say,
         )
     else:
+        properties = properties_to_mine(chosen_relations)
         undated = [relation for relation, keeps_undated in properties.items() if keeps_undated]
         mine_options = {"undated": undated, "snapshot": snapshot_text, "jobs": jobs, "say": say}
         dump_files = fetched("wikidata", dump_paths, out / "inputs", say)

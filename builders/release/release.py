@@ -15,6 +15,7 @@ from factdrift.builders.core.dataset import Input, Meta
 from factdrift.builders.core.engine import EngineName, ready
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource, writable
+from factdrift.builders.core.hints import MissingExtraError
 from factdrift.builders.core.inputs import INPUTS
 from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.reach import reach
@@ -173,7 +174,7 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
                 published_releases.append(
                     _release(recipe_path, recipe, replace(workspace, steps={}), options)
                 )
-            except (NoGoldError, NothingLeftError) as error:
+            except (MissingExtraError, NoGoldError, NothingLeftError) as error:
                 if recipe_names or (recipe_path == list(chosen)[-1] and not published_releases):
                     raise
                 options.say(f"  left out: {error}")
@@ -221,7 +222,7 @@ def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -
             recipe.build.build(start_run(recipe_path, recipe, workspace, options))
         except NotMadeError as error:
             later_steps = f"what comes after {error} is known when it is made"
-        except NoGoldError as error:
+        except (MissingExtraError, NoGoldError) as error:
             later_steps = f"left out: {error}"
         for step_key, step in workspace.steps.items():
             yield f"  {'there  ' if workspace.is_made(step) else 'to make'}  {step.name}-{step_key}"
