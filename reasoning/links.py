@@ -2,7 +2,7 @@
 
 A question that joins the head of a company with the chair of a party far away makes no sense to
 anybody. Two timelines share a *key*: a subject, an object, or country and kind of their subjects,
-as two ministers or two mayors of one country do. Country alone is not enough.
+as two ministers of one country do. Country alone is not enough.
 """
 
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ from factdrift.reasoning.states import PAIR, Knowledge
 from factdrift.reasoning.titles import (
     BODY,
     CHIEF_MINISTER,
+    ENVOY,
     HEAD_OF_TERRITORY,
     KIND_CUT,
     KIND_OF_BODY,
@@ -88,7 +89,7 @@ def _kinds(terms: ir.Table, entities: ir.Table, phrases: Mapping[str, RelationWo
     """Return the timelines whose subject is of one country, with what such subjects share.
 
     That is the kind of an office, or else relation and class. Who heads one part of a country has
-    nothing to do with who heads another.
+    nothing to do with who heads another, nor has one ambassador with the next.
     """
     pairs = terms.select(*PAIR).distinct()
     with_country = entities.filter(entities.country.notnull())
@@ -99,7 +100,8 @@ def _kinds(terms: ir.Table, entities: ir.Table, phrases: Mapping[str, RelationWo
     is_territorial = country_pairs.label.re_search(
         HEAD_OF_TERRITORY
     ) & ~country_pairs.label.re_search(BODY)
-    office_pairs = country_pairs.filter(is_office & ~is_territorial)
+    is_elsewhere = is_territorial | country_pairs.label.re_search(ENVOY)
+    office_pairs = country_pairs.filter(is_office & ~is_elsewhere)
     office_pairs = office_pairs.select(*PAIR, "country", kind=office_kind(office_pairs.label))
     classed_pairs = country_pairs.filter(~is_office)
     classed_pairs = classed_pairs.mutate(class_id=classed_pairs.classes.unnest())

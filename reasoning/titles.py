@@ -30,6 +30,8 @@ HEAD_OF_TERRITORY = (
     r"[^a-z ]"
 )
 """Matches `president of the Province of Cuneo`, but not `President of the House of Lords`."""
+ENVOY = r"\b(?i:ambassador|high commissioner|consul|envoy|permanent representative)\b"
+"""Matches `French ambassador to Chile`: who serves elsewhere sits in no body with the others."""
 BODY = r"\b(?:Bank|Board|Commission|Committee|Council|Court|Agency|Institute|University|Senate)\b"
 """Matches `Reserve Bank`, which is no territory that somebody governs."""
 # It matches `Speaker of the National Assembly of Quebec`, but not `of the National Assembly`.

@@ -10,6 +10,8 @@ import typer
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import echo, say
+from factdrift.scoring.export import FormatName
+from factdrift.scoring.export.id_forms import IdForm
 from factdrift.scoring.option_values import Baseline, MemoryName
 
 
@@ -321,6 +323,40 @@ def run_model(
     )
 
 
+def export(
+    folder: Annotated[Path, typer.Argument(help="A release folder.")],
+    *,
+    name: Annotated[FormatName, typer.Option("--format", help="The dataset that it is to be.")],
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the files.", show_default="exports/<format>/<dataset>-<version>"
+        ),
+    ] = None,
+    passages: Annotated[
+        Path | None, typer.Option("--corpus", help="The text of news: a folder of corpus.")
+    ] = None,
+    ids: Annotated[
+        IdForm,
+        typer.Option(help="streamingqa: original (eval-0, eval-1, …) or the ids of the rows."),
+    ] = "original",
+    config: Annotated[
+        str | None,
+        typer.Option(
+            help="as-of: text, or statements, sentences made from facts.", show_default="text"
+        ),
+    ] = None,
+    sessions: Annotated[
+        int | None,
+        typer.Option(min=2, help="longmemeval: sessions of a question.", show_default="40"),
+    ] = None,
+) -> None:
+    """Write a release as the files of an original dataset, for the code that reads these."""
+    from factdrift.scoring.export import export_release
+
+    export_release(folder, name, to, say, passages, ids, config, sessions)
+
+
 ALL: tuple[Callable[..., None], ...] = (
-    *(run_model, score, results, baselines, search, memory, report, fuar),
+    *(export, run_model, score, results, baselines, search, memory, report, fuar),
 )

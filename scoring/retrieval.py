@@ -13,6 +13,7 @@ import numpy as np
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hints import require_extra
 from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.progress import say
 from factdrift.builders.core.records import BadValueError, decode_record, numbered_lines, text_value
@@ -56,11 +57,9 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
     ten results, the share that was published after the query was asked; such a passage is not
     relevant. `UserError`: the folder or the run is none, or the run has no query of it.
     """
-    try:
-        import pytrec_eval
-    except ImportError:
-        hint = "pip install 'factdrift[retrieval]'"
-        raise UserError("scoring of runs needs pytrec_eval", hint=hint) from None
+    require_extra("retrieval", "scoring of runs needs pytrec_eval and SciPy")
+    import pytrec_eval
+
     results_by_query = _run(run)
     passage_days = _check_passages(results_by_query, folder / CORPUS, run)
     asking_days = _asking_days(folder / QUERIES)

@@ -20,6 +20,7 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, writable
+from factdrift.builders.core.hints import require_extra
 from factdrift.builders.core.progress import progress
 from factdrift.builders.release.manifest import write_json
 from factdrift.builders.release.sql import column_sql
@@ -169,6 +170,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
     `UserError`: the file is broken, or is of other rows or of another version of their prompts;
     rows without a prediction in a split that has some, unless `partial`.
     """
+    require_extra("score", "scores need SciPy, for their intervals")
     description = predictions.read_about(score_options.file)
     model_name = _model_name(score_options, description)
     with read_questions(

@@ -113,6 +113,7 @@ CASES = [
 """Layouts take turns: each is quick in one of the ways."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "size", "way"), CASES)
 def test_what_is_entered_is_what_is_submitted(
     browser: Browser, name: str, size: str, way: str

@@ -179,6 +179,7 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
     assert refusals(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_session_of_a_recruiting_site_is_one_hit_and_comes_back_to_its_code(
     tmp_path: Path,
 ) -> None:
@@ -398,9 +399,8 @@ def crowd(
     return done_work
 
 
-@pytest.mark.parametrize(
-    ("hits", "workers", "kills"), [(20, 8, 2), pytest.param(5_000, 200, 3, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("hits", "workers", "kills"), [(20, 8, 2), (5_000, 200, 3)])
 def test_nothing_is_lost_or_doubled_by_kills(
     tmp_path: Path, hits: int, workers: int, kills: int
 ) -> None:
@@ -428,6 +428,7 @@ ROW = {
 UNTIL = date(2020, 4, 30)
 
 
+@pytest.mark.slow
 def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) -> None:
     table_rows, news = hand_in(tmp_path, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
     places: dict[str, Any] = {"build": tmp_path / "build", "out": tmp_path / "hits"}

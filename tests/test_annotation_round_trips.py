@@ -51,6 +51,7 @@ def told(works: Sequence[Made], platform: str) -> dict[tuple[str, str, str], lis
     return told_values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "platform"), WAYS)
 def test_what_workers_say_arrives(
     name: str, platform: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

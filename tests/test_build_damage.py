@@ -12,6 +12,7 @@ CASES = 200
 """The flips and cuts of a whole campaign, over the sample recipes in turn."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", ["temporal-facts", "dynamic-templama"])
 def test_some_damage_to_the_build_of_a_sample(sample: Path, tmp_path: Path, dataset: str) -> None:
     build = SampleBuild(sample, tmp_path / "work", (dataset,))

@@ -104,6 +104,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
     return new_walk
 
 
+@pytest.mark.slow
 def test_without_models_to_the_release(walk: Walk) -> None:
     release = walk.release("new-lama-easy-clozes")
     clozes = rows(release.folder, "data/all/full.parquet")

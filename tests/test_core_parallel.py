@@ -64,6 +64,7 @@ def test_errors_pass_as_they_are_and_a_death_is_told(
         list(ordered_map(work, range(9), jobs=jobs, hint="or rest"))
 
 
+@pytest.mark.slow
 def test_who_stops_early_leaves_nothing_running(tmp_path: Path) -> None:
     begun = time.monotonic()
     flow = ordered_map(note_and_sleep, [(tmp_path, 0), *[(tmp_path, 600)] * 8], jobs=2)

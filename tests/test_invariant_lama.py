@@ -260,6 +260,7 @@ def test_a_line_of_trex(text: str | bytes, wrong: str | None) -> None:
             trex.parse_fact(raw)
 
 
+@pytest.mark.slow
 def test_a_release_of_trex_files(tmp_path: Path) -> None:
     # LAMA's data as people unzip and rename it, with what macOS writes beside a file
     folder = tmp_path / "t-rex"

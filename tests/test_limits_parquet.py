@@ -42,6 +42,7 @@ def read_news(table_path: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", [read_pages, read_news])
 @pytest.mark.parametrize("use_dictionary", [True, False])
 def test_a_small_file_that_unpacks_to_gigabytes(

@@ -307,6 +307,7 @@ def test_jobs_are_checked(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("jobs", "forms"),
     [
@@ -339,6 +340,7 @@ def test_shares_of_several_machines_merge_to_the_same_bytes(
     assert len(rows(tmp_path / "whole/dropped.parquet")) == len(forms)
 
 
+@pytest.mark.slow
 def test_the_command_line_reads_shares_and_merges_them(tmp_path: Path) -> None:
     path = compressed(array(world(3)), tmp_path / "dump.json.gz")
     dated = f"{path}@2026-01-01"

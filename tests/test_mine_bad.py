@@ -90,6 +90,7 @@ def test_a_file_that_is_no_dump(content: str, message: str, jobs: int, tmp_path:
     assert not (tmp_path / "out" / "mined.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "jobs"),
     [
@@ -137,6 +138,7 @@ def test_a_release_says_that_an_array_has_no_end(tmp_path: Path) -> None:
     assert "dump.json: the array has no end: the file may be cut" in said_lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limit", "jobs"),
     [(300, 1), (3000, 2), *(pytest.param(*case, marks=SLOW) for case in [(300, 2), (3000, 1)])],
@@ -163,6 +165,7 @@ def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None
     assert not (tmp_path / "out" / "mined.json").exists()
 
 
+@pytest.mark.slow
 def test_a_new_relation_reads_no_dump_again_unless_it_keeps_undated_statements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

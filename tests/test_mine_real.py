@@ -27,6 +27,7 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> MinedTables:
     return mine(dumps, real_folder, undated=["P36"], snapshot=date(2026, 4, 20))
 
 
+@pytest.mark.slow
 @needs_data
 def test_every_statement_is_accounted_for(mined: MinedTables) -> None:
     """Counted by hand, of every relation: kept, passed over, or of an entity without a label."""

@@ -177,6 +177,7 @@ def test_tasks_of_a_killed_run_are_waited_for(folder: Path, whole: Path) -> None
     assert checksums(folder / "out") == checksums(whole / "expected")
 
 
+@pytest.mark.slow
 def test_other_relations_or_files_start_anew(folder: Path) -> None:
     paths = sorted((folder / "dump").iterdir())
     killed(folder, 1, lambda: parts(folder) > 10)

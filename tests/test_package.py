@@ -102,6 +102,7 @@ def test_what_is_in_the_wheel(wheel: Path) -> None:
     assert wheel.stat().st_size < 6 << 20
 
 
+@pytest.mark.slow
 def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     """It has no links: what one leads to would be there twice, or in half."""
     pytest.importorskip("hatchling")

@@ -85,6 +85,7 @@ def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "BLOCK", 1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", MAKE)
 def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
     seen_counts = read_pages(MAKE[form](tmp_path), WANTED, tmp_path / "out", targets=TARGETS)
@@ -120,6 +121,7 @@ def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form", [pytest.param("plain", marks=SLOW), pytest.param("bz2", marks=SLOW), "streams"]
 )

@@ -134,6 +134,7 @@ def test_links_show_their_label_in_order(pieces: list[str | tuple[str, str]]) ->
     ] == want
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     ["{{", "[[", "[[File:", "[[File:a [[b]] ", "<ref>", "<!--", "{|\n", "{{a|", "'''", "\x03 ",
@@ -208,6 +209,7 @@ def test_every_value_of_boxes_in_boxes_is_read_as_mwparserfromhell_sees_it(
     assert read_values == expected_values
 
 
+@pytest.mark.slow
 def test_boxes_of_real_pages_lose_no_value(real_data: Path) -> None:
     """Values without markup of every infobox, wherever it stands, against mwparserfromhell."""
     parser = pytest.importorskip("mwparserfromhell")

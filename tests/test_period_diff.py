@@ -376,6 +376,7 @@ def test_only_certain_vacancies_are_changes(duck: Engine, tmp_path: Path) -> Non
         assert " ".join(splits) == expected, vacancy_case
 
 
+@pytest.mark.slow
 def test_written_by_number_whatever_the_threads(tmp_path: Path) -> None:
     facts = [
         replace(one(f"Q{fact_number % 7 + 1}", "2015-01-01", subject=f"Q{fact_number // 2 + 1}"),

@@ -155,6 +155,7 @@ def temporary_names() -> Iterator[tuple[Path, ast.FunctionDef]]:
 _CLEARING = {"clear_place", "fresh_folder", "is_symlink", "rmtree"}
 
 
+@pytest.mark.slow
 def test_every_temporary_name_is_cleared_first() -> None:
     functions = list(temporary_names())
     assert len(functions) >= 8

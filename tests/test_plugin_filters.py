@@ -161,6 +161,7 @@ class FilteringStep(Step):
     filters: QuestionFilters
 
 
+@pytest.mark.slow
 def test_code_and_version_count_in_the_key(site: Path, tmp_path: Path) -> None:
     builder = read_recipe(write_recipe(tmp_path, {"filter": "no-acronyms"})).build
     assert isinstance(builder, StreamingQA)

@@ -145,6 +145,7 @@ KINDS_WITH_TESTS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS_WITH_TESTS)
 def test_a_skeleton_of_another_kind_passes_its_own_tests(tmp_path: Path, kind: str) -> None:
     run_cli("new", kind, "own-thing", "--out", tmp_path)
@@ -229,6 +230,7 @@ class Holders(DatasetBuilder):
 '''
 
 
+@pytest.mark.slow
 def test_a_package_takes_timelines_of_a_dump_from_the_kit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def test_dates(text: str, span: str | None, kind: str | None) -> None:
     assert date_spans == ([(span, kind)] if span else [])
 
 
+@pytest.mark.slow
 def test_every_candidate_is_its_span_and_no_headline_is_used() -> None:
     finder = FINDER
     candidate_count = 0

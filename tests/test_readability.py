@@ -200,6 +200,7 @@ def test_a_tree_keeps_its_budget(tree: str) -> None:
     assert figures.complex_functions <= budget.complex_functions, counts.complex_functions
 
 
+@pytest.mark.slow
 def test_functions_that_stay_complex_are_complex() -> None:
     complex_functions = {name for tree in TREES for name in measured(tree).complex_functions}
     assert COMPLEX_FUNCTIONS.keys() <= complex_functions, "take those off the list that are simple"

@@ -128,6 +128,7 @@ def test_whoever_hangs_up_stops_nobody(
     assert len(received(results_folder, hit_batch)) == lines_before + 1
 
 
+@pytest.mark.slow
 def test_unfinished_requests_are_closed_after_a_few_seconds(server: Server) -> None:
     """Also those that send a byte now and then, and those after a request that was whole."""
     begun = {
@@ -171,6 +172,7 @@ def is_closed(client_socket: socket.socket, *, drip: bool) -> bool:
         return True
 
 
+@pytest.mark.slow
 def test_a_reply_that_is_read_slowly_arrives_whole(server: Server) -> None:
     """Longer than the seconds for headers: they are counted once the reply has been read."""
     with closing(socket.socket()) as client_socket:

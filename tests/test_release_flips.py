@@ -61,6 +61,7 @@ def test_every_flip_is_seen(release_folder: Path, first: int, last: int) -> None
     assert verify_release(release_folder) == []
 
 
+@pytest.mark.slow
 def test_every_byte_of_a_manifest_is_covered(release_folder: Path, tmp_path: Path) -> None:
     """Two bits of bytes all over: one that changes the letter, and one that changes its case."""
     release_copy = Path(shutil.copytree(release_folder, tmp_path / "release"))

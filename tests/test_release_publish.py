@@ -91,6 +91,7 @@ def test_refused(
     assert checksums(tmp_path) == earlier_files
 
 
+@pytest.mark.slow
 def test_same_bytes_however_batched(tmp_path: Path) -> None:
     drawn_samples = Sample(BASE, pictures=True)
     first_release = publish(tmp_path / "a", drawn_samples).folder
@@ -213,6 +214,7 @@ except Exception as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "rows"), [(40_000, 3_000), (13_000, 6)])
 def test_full_disk(tmp_path: Path, limit: int, rows: int) -> None:
     """A limit on file size plays the full disk, for Parquet and a document."""

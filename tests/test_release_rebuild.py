@@ -20,6 +20,7 @@ def rebuild(folder: Path, release_folder: Path, *further_words: object, ok: bool
     return completed_run.stdout if ok else completed_run.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gives_inputs", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_same_to_the_byte(tmp_path: Path, gives_inputs: bool) -> None:
     """Of the inputs that a recipe names, and of other ones with a recipe of its own."""

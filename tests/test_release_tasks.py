@@ -232,6 +232,7 @@ def test_tasks_for_another_place(
     )
 
 
+@pytest.mark.slow
 def test_only_what_lies_after_a_cut_off(release_folder: Path, tmp_path: Path) -> None:
     command_words = ["tasks", release_folder, "--for", "lm-eval", "--out", tmp_path]
     completed_run = run_cli(*command_words, "--after", "2020-12-31")

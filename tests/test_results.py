@@ -170,6 +170,7 @@ def test_the_fingerprint_is_of_what_is_asked(
     assert (rows_sha256(other_release) == rows_sha256(release_folder)) is same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "results_folder", REFERENCE, ids=lambda results_folder: results_folder.name
 )

@@ -224,6 +224,7 @@ def test_the_cosine_by_hand() -> None:
     assert (row.paragraph, row.mention) == (0, "alpha beta")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not MARKED.is_file(), reason=f"no {MARKED}; set FACTDRIFT_DATA")
 def test_what_people_marked_is_found() -> None:
     counts = measure.counted(MARKED)

@@ -19,7 +19,7 @@ def asked(client: str, fault: str) -> str:
 @pytest.mark.parametrize(
     "case",
     [
-        "lines/0",
+        pytest.param("lines/0", marks=SLOW),
         *(asked("sparql", fault) for fault in ("401", "bomb", "redirect")),
         *(asked("chat", fault) for fault in ("401", "bomb", "redirect", "json " + "[" * 100_000)),
         *(asked("fetch", fault) for fault in ("cut", "redirect", "429 0")),

@@ -18,6 +18,7 @@ from factdrift.builders.ckl.gold import typed_blank
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hints import require_extra
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
@@ -72,6 +73,7 @@ class CKLQuestions(common.CKLBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Configs `questions` and `words`; the text stays in the archive."""
+        require_extra("news", "questions about news need spaCy")
         folder = run.folder(
             RecentArticles(
                 corpus=article_step(run),

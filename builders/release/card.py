@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     import jinja2
 
 FILE = "README.md"
+OWN_CARD = "CARD.md"
+"""The card of a release whose README.md is its page on the Hub (`builders.release.hub_page`)."""
+CHANGES = "CHANGELOG.md"
+"""The changes over all versions, which a page has."""
+PICTURE = "page/picture.png"
+"""The picture at the top of a page, unless it is a plot of the card."""
 CFF = "CITATION.cff"
 TEMPLATE = resource("data_cards/card.md.j2")
 REASONS = resource("data_cards/drop_reasons.yaml")

@@ -20,7 +20,12 @@ from factdrift.builders.generate.recording import (
     write_texts,
 )
 from factdrift.builders.recipes.recipe import Recipe, recipe_name
-from factdrift.builders.release.release import ReleaseOptions, chosen_recipes, start_run
+from factdrift.builders.release.release import (
+    ReleaseOptions,
+    chosen_recipes,
+    start_run,
+    with_days_found,
+)
 
 _EXAMPLES = 3
 """Ids that a message names: enough to look them up, few enough for a line."""
@@ -52,6 +57,7 @@ def record(
     recordings. `UserError` where an answer is none, or where a recipe has no recorded model.
     """
     chosen = chosen_recipes(recipe_names, options)
+    options = with_days_found(options, chosen)
     path = _recordings_of(chosen)
     recording = _start(path, chosen, record_options)
     desk = RecordingDesk(record_options.folder, recording)

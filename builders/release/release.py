@@ -15,6 +15,7 @@ from factdrift.builders.core.dataset import Input, Meta
 from factdrift.builders.core.engine import EngineName, ready
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource, writable
+from factdrift.builders.core.hints import MissingExtraError
 from factdrift.builders.core.inputs import INPUTS
 from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.reach import reach
@@ -25,6 +26,7 @@ from factdrift.builders.generate.backends import MODEL_POINT
 from factdrift.builders.generate.costs import Terms, allowing
 from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.recipes.datasets import prose_of
+from factdrift.builders.recipes.dumps import resolve_inputs
 from factdrift.builders.recipes.recipe import (
     Recipe,
     find_inputs,
@@ -104,6 +106,19 @@ def chosen_recipes(
     }
 
 
+def with_days_found(options: ReleaseOptions, chosen: Mapping[Path, Recipe]) -> ReleaseOptions:
+    """Return options whose inputs are named by addresses where they were named by days.
+
+    A release says by which command it is made again, and `latest` would be another dump then.
+    """
+    kinds = {
+        input_name: recipe_input.kind
+        for recipe in chosen.values()
+        for input_name, recipe_input in recipe.inputs.items()
+    }
+    return replace(options, given=resolve_inputs(options.given, kinds, options.say))
+
+
 def _with_options(recipe: Recipe, recipe_path: Path, options: ReleaseOptions) -> Recipe:
     """Return a recipe with the model and the number of rows that the options say."""
     build = recipe.build
@@ -148,6 +163,7 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
     if options.version and options.version != "auto":
         Version.parse(options.version)
     writable(options.out)
+    options = with_days_found(options, chosen)
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
     held_terms = allowing(options.terms) if options.terms else nullcontext()
     with workspace.lock(), held_terms:
@@ -158,7 +174,7 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
                 published_releases.append(
                     _release(recipe_path, recipe, replace(workspace, steps={}), options)
                 )
-            except (NoGoldError, NothingLeftError) as error:
+            except (MissingExtraError, NoGoldError, NothingLeftError) as error:
                 if recipe_names or (recipe_path == list(chosen)[-1] and not published_releases):
                     raise
                 options.say(f"  left out: {error}")
@@ -196,7 +212,9 @@ def _release(
 
 def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
     """Yield a line for each step that a run of these recipes would make; make nothing."""
-    for recipe_path, recipe in chosen_recipes(recipe_names, options).items():
+    chosen = chosen_recipes(recipe_names, options)
+    options = with_days_found(options, chosen)
+    for recipe_path, recipe in chosen.items():
         yield f"{recipe.dataset}: {display_path(recipe_path)}"
         workspace = Plan(options.build, options.say)
         later_steps = "release"
@@ -204,7 +222,7 @@ def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -
             recipe.build.build(start_run(recipe_path, recipe, workspace, options))
         except NotMadeError as error:
             later_steps = f"what comes after {error} is known when it is made"
-        except NoGoldError as error:
+        except (MissingExtraError, NoGoldError) as error:
             later_steps = f"left out: {error}"
         for step_key, step in workspace.steps.items():
             yield f"  {'there  ' if workspace.is_made(step) else 'to make'}  {step.name}-{step_key}"

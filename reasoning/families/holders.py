@@ -288,15 +288,20 @@ JOIN = Family(
 )
 OFFSET = Family(
     _offsets,
-    {"distance": ("{Offset} {began 0 0 1}, {ask 0 0}?", "{Ask 0 0} {offset} {began 0 0 1}?")},
+    {
+        "distance": (
+            "{Offset} {began 0 0 1}, {ask 0 0}?",
+            "{Ask 0 0} exactly {offset} {began 0 0 1}?",
+        )
+    },
 )
 NEIGHBOUR = Family(
     _neighbours,
     {
         "before": (
             "{Ask 0 0} directly before {name 1}?",
-            "Immediately before {name 1}, {ask 0 0}?",
+            "{Ask 0 0} just before {name 1}?",
         ),
-        "after": ("{Ask 0 0} directly after {name 1}?", "Immediately after {name 1}, {ask 0 0}?"),
+        "after": ("{Ask 0 0} directly after {name 1}?", "{Ask 0 0} just after {name 1}?"),
     },
 )

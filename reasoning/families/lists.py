@@ -239,10 +239,8 @@ RANKING = Family(
     _rankings,
     {
         "three": (
-            "Put {name 1}, {name 2} and {name 3} in order of time: "
-            "{ask 0 0} first, second and third?",
-            "{Name 1}, {name 2} and {name 3}: {ask 0 0} first, second and third? "
-            "Name the earliest first.",
+            "Of {name 1}, {name 2} and {name 3}, {ask 0 0} first, second and third?",
+            "{Ask 0 0} first, second and third: {name 1}, {name 2} or {name 3}?",
         )
     },
 )

@@ -274,17 +274,17 @@ OVERLAP = Family(
     {
         "overlap": (
             "Was there a time when {state_and_state}?",
-            "Was there any day on which {state_while_state}?",
+            "Was there ever a day when {state_while_state}?",
         )
     },
 )
 DURATION = Family(
     _durations,
     {
-        # No calendar years are meant, so both speak of the whole of the term.
+        # No calendar years are meant: both say where the count begins.
         "years": (
-            "Starting in {year}, {long 0 0 1}?",
-            "{Event 0 0 1} in {year}. For how many full years did this remain the case?",
+            "{Long 0 0 1}, counted from the start in {year}?",
+            "{Event 0 0 1} in {year}. For how many full years did that last?",
         ),
         "longer": (
             "{Ask 0 0} for longer: {name 1} or {name 2}?",

@@ -1,0 +1,398 @@
+"""The commands that make releases, and look at them; `builders.cli` has them beside others."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from typer import Argument, Option
+
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.inputs import with_inputs
+from factdrift.builders.core.options import (
+    TEMPLATES,
+    Build,
+    Jobs,
+    Memory,
+    Recipes,
+    Release,
+    Snapshot,
+    Templates,
+)
+from factdrift.builders.core.progress import echo, say
+
+if TYPE_CHECKING:
+    from factdrift.builders.generate.prompts import ModelSettings
+
+
+def _tell(problems: Sequence[str], problem_kind: str, folder: Path) -> None:
+    for problem in problems:
+        echo(problem)
+    if problems:
+        raise UserError(f"{len(problems)} {problem_kind}", where=folder)
+
+
+@with_inputs
+def release(
+    recipe: Recipes = None,
+    *,
+    given: Mapping[str, list[str]],
+    snapshot: Snapshot = None,
+    version: Annotated[
+        str | None, Option(help="1.2.3, or auto for the smallest that the rule allows.")
+    ] = None,
+    limit: Annotated[
+        int | None,
+        Option(min=1, help="Generated questions at most: a few to look at before the whole."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        Option(help="The model that writes the questions and judges them: a name, or a folder."),
+    ] = None,
+    backend: Annotated[
+        str,
+        Option(
+            help="Where the model is: openai (any server of this protocol), batch (files for it), "
+            "transformers (this machine), or a package's."
+        ),
+    ] = "openai",
+    base_url: Annotated[
+        str | None,
+        Option(help="The server's address, up to /v1: http://localhost:11434/v1 for Ollama."),
+    ] = None,
+    key_variable: Annotated[
+        str | None,
+        Option(help="Environment variable with the server's key.", show_default="OPENAI_API_KEY"),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        Option(min=1, help="Rows that the model is to write, of all splits together."),
+    ] = None,
+    concurrency: Annotated[
+        int | None, Option(min=1, max=256, help="Calls of the server at a time.", show_default="4")
+    ] = None,
+    budget: Annotated[
+        float | None, Option(min=0, metavar="USD", help="Stop before the calls cost more.")
+    ] = None,
+    yes: Annotated[
+        bool, Option("--yes", help="Agree to what it will cost; nobody is asked.")
+    ] = False,
+    prices: Annotated[
+        Path | None,
+        Option(help="A file of prices like builders/generate/prices.yaml, before the project's."),
+    ] = None,
+    out: Annotated[Path, Option(help="Where releases go.")] = Path("releases"),
+    build: Build = Path("build"),
+    templates: Templates = TEMPLATES,
+    engine: Annotated[
+        str,
+        Option(
+            help="What runs the tables: duckdb, spark, or where a Spark is: spark://host:7077, "
+            "local[4], or sc://host:15002 (Spark Connect)."
+        ),
+    ] = "duckdb",
+    jobs: Jobs = 2,
+    memory: Memory = "4GB",
+) -> None:
+    """Build recipes into versioned releases."""
+    from factdrift.builders.generate.costs import Prices, Terms
+    from factdrift.builders.release.release import ReleaseOptions, release_all
+
+    model_values = {
+        "model": model,
+        "base_url": base_url,
+        "key_variable": key_variable,
+        "concurrency": concurrency,
+    }
+    release_options = ReleaseOptions(
+        given=given,
+        snapshot=snapshot,
+        version=version,
+        limit=limit,
+        rows=rows,
+        model=_named_model(backend, model_values),
+        terms=Terms(Prices.read(prices), budget, yes),
+        out=out,
+        build=build,
+        templates=templates,
+        engine=engine,
+        jobs=jobs,
+        memory=memory,
+    )
+    release_all(recipe or [], release_options)
+
+
+def _named_model(backend: str, values: Mapping[str, object]) -> "ModelSettings | None":
+    """Return the model that the options name, and allow its key to go to its server."""
+    from factdrift.builders.core import keys
+    from factdrift.builders.release.release import named_model
+
+    own_values = {name: value for name, value in values.items() if value is not None}
+    if "model" not in own_values:
+        if own_values:
+            option = next(iter(own_values)).replace("_", "-")
+            raise UserError(f"--{option} is about a model", hint="name it: --model NAME")
+        return None
+    if "base_url" in own_values and "key_variable" in own_values:
+        # the user typed both
+        keys.grant(str(own_values["key_variable"]), str(own_values["base_url"]))
+    return named_model(backend, own_values)
+
+
+@with_inputs
+def record(
+    recipe: Annotated[list[str], Argument(help="Recipes by name or path, of one recorded model.")],
+    *,
+    given: Mapping[str, list[str]],
+    folder: Annotated[
+        Path, Option(help="For requests.jsonl, and for the files of answers (*.jsonl) beside it.")
+    ] = Path("recording"),
+    text: Annotated[
+        bool, Option("--text", help="Write the prompts as texts, too: a file an article.")
+    ] = False,
+    day: Annotated[
+        str | None,
+        Option(metavar="YYYY-MM-DD", help="Day of the answers.", show_default="today"),
+    ] = None,
+    limit: Annotated[
+        int | None, Option(min=1, help="The prompts of so many questions, for a beginning.")
+    ] = None,
+    prune: Annotated[
+        bool, Option("--prune", help="Remove answers that no prompt of these recipes asks for.")
+    ] = False,
+    snapshot: Snapshot = None,
+    build: Build = Path("build"),
+    templates: Templates = TEMPLATES,
+    jobs: Jobs = 2,
+    memory: Memory = "4GB",
+) -> None:
+    """Record a model's answers to the prompts of recipes, so that they need no model.
+
+    Each run takes the answers that lie in the folder, and writes the prompts that wait for one.
+    """
+    from factdrift.builders.release.record import RecordOptions
+    from factdrift.builders.release.record import record as record_answers
+    from factdrift.builders.release.release import ReleaseOptions
+    from factdrift.builders.wikidata.shards import snapshot_day
+
+    release_options = ReleaseOptions(
+        given, snapshot, build, templates, jobs=jobs, memory=memory, limit=limit
+    )
+    record_options = RecordOptions(
+        folder, texts=text, day=snapshot_day([], day) if day else None, prune=prune
+    )
+    record_answers(recipe, record_options, release_options)
+
+
+@with_inputs
+def steps(
+    recipe: Recipes = None,
+    *,
+    given: Mapping[str, list[str]],
+    snapshot: Snapshot = None,
+    build: Build = Path("build"),
+    templates: Templates = TEMPLATES,
+) -> None:
+    """Say which steps a release would make anew, and which are there."""
+    from factdrift.builders.release.release import ReleaseOptions, planned_steps
+
+    release_options = ReleaseOptions(given, snapshot, build, templates)
+    for line in planned_steps(recipe or [], release_options):
+        echo(line)
+
+
+@with_inputs
+def rebuild(
+    folder: Release,
+    *,
+    given: Mapping[str, list[str]],
+    out: Annotated[Path, Option(help="Where the release made again goes.")] = Path("rebuilt"),
+    build: Build = Path("build"),
+    templates: Templates = TEMPLATES,
+    jobs: Jobs = 2,
+    memory: Memory = "4GB",
+) -> None:
+    """Make a release again from its manifest, and say whether it is the same to the byte."""
+    from factdrift.builders.release.rebuild import rebuild_release
+    from factdrift.builders.release.release import ReleaseOptions
+
+    release_options = ReleaseOptions(
+        given, out=out, build=build, templates=templates, jobs=jobs, memory=memory
+    )
+    _tell(rebuild_release(folder, release_options), "file(s) differ", folder)
+    echo(f"{folder}: made again, the same to the byte")
+
+
+def clean(
+    *,
+    build: Build = Path("build"),
+    dry_run: Annotated[bool, Option("--dry-run", help="Say it, and remove nothing.")] = False,
+    everything: Annotated[
+        bool, Option("--all", help="Also what releases need, and answers of models.")
+    ] = False,
+) -> None:
+    """Say what lies in the build folder, and remove what the newest releases do not need.
+
+    A release that was moved or deleted since it was made needs nothing any more: what was mined
+    for it goes, too. --dry-run says it before.
+    """
+    from factdrift.builders.core.files import locked
+    from factdrift.builders.core.tidy import clean as remove
+    from factdrift.builders.core.tidy import look, table
+
+    build_entries = look(build)
+    with locked(build, "wait for it to end"):
+        for line in table(build_entries, everything):
+            echo(line)
+        kept_bytes = sum(entry.size for entry in build_entries if entry.stays(everything))
+        size = (
+            sum(entry.size for entry in build_entries) - kept_bytes
+            if dry_run
+            else remove(build_entries, everything)
+        )
+    verb = "would be removed" if dry_run else "removed"
+    echo(f"{size / 1e6:,.1f} MB {verb}, {kept_bytes / 1e6:,.1f} MB kept")
+
+
+def verify(folder: Release) -> None:
+    """Check a release against its manifest, and the code in `tasks/` against this project's."""
+    from factdrift.builders.release.task_code import compare_code
+    from factdrift.builders.release.verify import not_covered, verify_release
+
+    _tell(verify_release(folder), "problem(s)", folder)
+    echo(f"{folder}: whole and unchanged: it agrees with its manifest")
+    if uncovered_line := not_covered(folder):
+        echo(uncovered_line)
+    task_code = compare_code(folder)
+    for sentence in task_code.sentences():
+        echo(f"{folder}: {sentence}")
+    if task_code.own:
+        hint_text = "it runs with all your rights when a harness reads tasks/: read it first"
+        raise UserError(
+            f"{len(task_code.own)} file(s) of code of its own", where=folder, hint=hint_text
+        )
+
+
+def diff(
+    old: Release,
+    new: Annotated[Path, Argument(help="Another release folder of the same dataset.")],
+    *,
+    out: Annotated[Path | None, Option(help="Write the differing rows here, as Parquet.")] = None,
+    notes: Annotated[Path | None, Option(help="Write notes for readers here, as Markdown.")] = None,
+) -> None:
+    """Say what changed between two releases, by id."""
+    from tempfile import TemporaryDirectory
+
+    from factdrift.builders.core.files import disk_errors, replacing
+    from factdrift.builders.release.compare import compare
+    from factdrift.builders.release.notes import release_notes
+
+    with TemporaryDirectory() as scratch:
+        table = out or (Path(scratch) / "diff.parquet" if notes else None)
+        comparison = compare(old, new, table)
+        if notes is not None and table is not None:
+            with disk_errors(notes), replacing(notes) as path:
+                path.write_text("\n".join(release_notes(old, new, comparison, table)), "utf-8")
+    echo(comparison.summary())
+
+
+def tasks(
+    folder: Release,
+    *,
+    harness: Annotated[
+        Literal["lm-eval", "inspect"], Option("--for", help="Which harness is to run them.")
+    ],
+    path: Annotated[
+        str | None, Option(help="Where the release lies: a folder, or me/mine[@1.0.0] on the Hub.")
+    ] = None,
+    after: Annotated[
+        str | None, Option(metavar="YYYY-MM-DD", help="Only rows that ask about a later day.")
+    ] = None,
+    out: Annotated[Path, Option(help="Folder that the tasks go into.")] = Path("tasks"),
+) -> None:
+    """Write a release's harness tasks for another place, or for a model's cut-off."""
+    from factdrift.builders.release.tasks import rewrite_tasks
+
+    counts = rewrite_tasks(folder, harness, out, path, after)
+    for config, rows in counts.items():
+        say(f"  {config}: {rows:,} rows")
+    say(f"tasks in {out / harness}")
+
+
+def push(
+    folder: Release,
+    *,
+    repo: Annotated[str, Option(help="Dataset repository on the Hub: me/mine.")],
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Say what would go; ask and send nothing.")
+    ] = False,
+    private: Annotated[
+        bool,
+        Option("--private", help="If the repository is made now: visible to its members alone."),
+    ] = False,
+    own_code: Annotated[
+        bool,
+        Option("--own-code", help="Also a release whose tasks/ has code that is not factdrift's."),
+    ] = False,
+    croissant: Annotated[
+        Path | None, Option(help="Write croissant.json with the Hub's addresses here.")
+    ] = None,
+) -> None:
+    """Put a release on the Hugging Face Hub, with a tag; the token is HF_TOKEN."""
+    from factdrift.builders.release.push import push as upload
+
+    upload(
+        folder,
+        repo,
+        say,
+        dry_run=dry_run,
+        private=private,
+        own_code=own_code,
+        croissant_file=croissant,
+    )
+
+
+def publish(
+    folder: Annotated[
+        Path, Argument(help="A release folder, or a dataset's, for its newest version.")
+    ],
+    *,
+    repo: Annotated[str, Option(help="Dataset repository on the Hub: me/mine.")],
+    picture: Annotated[
+        Path | None,
+        Option(help="A PNG for the top of the page.", show_default="the card's first plot"),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        Option(help="Folder of the page.", show_default="published/<dataset>-<version>"),
+    ] = None,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Write the folder and say what would happen; send nothing.")
+    ] = False,
+    private: Annotated[
+        bool,
+        Option("--private", help="If the repository is made now: visible to its members alone."),
+    ] = False,
+    own_code: Annotated[
+        bool,
+        Option("--own-code", help="Also a release whose tasks/ has code that is not factdrift's."),
+    ] = False,
+) -> None:
+    """Push a release with a page: picture, code that loads it, changes over its versions."""
+    from factdrift.builders.release.push import publish as upload
+
+    page_folder = upload(
+        folder,
+        repo,
+        to,
+        say,
+        picture=picture,
+        dry_run=dry_run,
+        private=private,
+        own_code=own_code,
+    )
+    echo(str(page_folder))
+
+
+ALL: tuple[Callable[..., None], ...] = (
+    *(release, record, steps, rebuild, clean, verify, diff, tasks, push, publish),
+)
