@@ -36,6 +36,8 @@ DOCUMENTS = {
 ROWS = (ROOT / "tests/golden/rows.md", ROOT / "docs/rows.md")
 """A row of each dataset: of the samples' releases, and of those that need people's work."""
 RELEASES = ROOT / "releases"
+SEARCH_PROGRAM = "search/lunr.js"
+"""The search engine that MkDocs brings along, by its path among its templates and our pages."""
 NO_CARD = (
     "None lies in `releases/`. After `make release`, `make docs` shows the newest one's card here, "
     "with its counts and pictures."
@@ -292,6 +294,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def on_files(files: Any, config: Any) -> Any:
     """Called by MkDocs: put the pages beside those of the folder."""
+    from mkdocs.contrib import search
     from mkdocs.structure.files import File
 
     for path, text in pages():
@@ -300,7 +303,23 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, path, abs_src_path=str(picture)))
     for path, content in shared_results.pictures():
         files.append(File.generated(config, path, content=content))
+    sorting = str(shared_results.script())
+    files.append(File.generated(config, shared_results.SORTING, abs_src_path=sorting))
+    lunr = Path(search.__file__).parent / "templates" / SEARCH_PROGRAM
+    files.append(File.generated(config, SEARCH_PROGRAM, abs_src_path=str(lunr)))
     return files
+
+
+def on_post_build(config: Any) -> None:
+    """Called by MkDocs: the index of the search is a script, as `docs/search.js` reads it.
+
+    The plugin's file is taken away: nothing reads it.
+    """
+    index = Path(config["site_dir"], "search/search_index.json")
+    index.with_name("index.js").write_text(
+        f"var searchIndex = {index.read_text('utf-8')};\n", "utf-8"
+    )
+    index.unlink()
 
 
 def on_config(config: Any) -> Any:

@@ -121,6 +121,7 @@ def write_baselines(release_folder: Path, out: Path, row_limit: int | None) -> I
             "model": f"knows nothing, {guess}",
             "version": manifest.version,
             "limit": row_limit,
+            "guess": guess,
         }
         description |= {"dataset": manifest.dataset, "code_version": factdrift.__version__}
         write_about(predictions_file, description)

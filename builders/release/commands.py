@@ -394,6 +394,48 @@ def push(
     )
 
 
+def publish(
+    folder: Annotated[
+        Path, Argument(help="A release folder, or a dataset's, for its newest version.")
+    ],
+    *,
+    repo: Annotated[str, Option(help="Dataset repository on the Hub: me/mine.")],
+    picture: Annotated[
+        Path | None,
+        Option(help="A PNG for the top of the page.", show_default="the card's first plot"),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        Option(help="Folder of the page.", show_default="published/<dataset>-<version>"),
+    ] = None,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Write the folder and say what would happen; send nothing.")
+    ] = False,
+    private: Annotated[
+        bool,
+        Option("--private", help="If the repository is made now: visible to its members alone."),
+    ] = False,
+    own_code: Annotated[
+        bool,
+        Option("--own-code", help="Also a release whose tasks/ has code that is not factdrift's."),
+    ] = False,
+) -> None:
+    """Push a release with a page: picture, code that loads it, changes over its versions."""
+    from factdrift.builders.release.push import publish as upload
+
+    page_folder = upload(
+        folder,
+        repo,
+        to,
+        say,
+        picture=picture,
+        dry_run=dry_run,
+        private=private,
+        own_code=own_code,
+    )
+    echo(str(page_folder))
+
+
 ALL: tuple[Callable[..., None], ...] = (
-    *(release, record, steps, rebuild, clean, verify, diff, tasks, push),
+    *(release, record, steps, rebuild, clean, verify, diff, tasks, push, publish),
 )
