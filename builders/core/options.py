@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 
 __outside_step_keys__ = True
@@ -49,3 +50,11 @@ Snapshot = Annotated[
         help="Day of the dump, or of the input whose name does not say it.",
     ),
 ]
+
+
+def listed_relations(relations: str | None) -> list[str]:
+    """Return the ids in `P54,P39` or `P54, P39`; none means all relations."""
+    relation_ids = re.findall(r"[^\s,]+", relations or "")
+    if relations is not None and not relation_ids:
+        raise UserError("--relations names none", hint="write P54,P39, or leave it out")
+    return relation_ids
