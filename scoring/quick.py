@@ -38,10 +38,10 @@ _RECIPE = """\
 #   factdrift release {name} --dump mined
 dataset: dynamic-templama-quick
 version: auto
-title: DynamicTempLAMA, {first} to {last}
+title: DynamicTempLAMA from an endpoint
 summary: >-
-  Cloze queries on facts that change, a test set for each period from {first} to {last}, split by
-  what happened to the answer: unchanged, updated, new or deleted. From a SPARQL endpoint.
+  Cloze queries on facts that change, a test set for each of the last {granularity}s, split by what
+  happened to the answer: unchanged, updated, new or deleted. From a SPARQL endpoint.
 licence: CC0-1.0
 tags: [temporal-knowledge, cloze, lama, knowledge-probing]
 inputs:
@@ -174,7 +174,6 @@ def _write_recipe(order: QuickOrder) -> tuple[Path, bool]:
         relations=", ".join(order.relations),
         granularity=last.granularity,
         before=first + -1,
-        first=first,
         last=last,
     )
     recipe_file = order.folder / "recipe.yaml"
@@ -194,13 +193,16 @@ def _mine(order: QuickOrder, is_new: bool) -> Path:
     properties, needs_classes = properties_to_ask(relations)
     mined_folder = order.folder / "mined"
     summary_file = mined_folder / TABLES[-1]
-    if summary_file.is_file() and not is_new and mined_damage(mined_folder) is None:
+    if is_new:  # what was mined for another recipe must not pass for this one's after a kill
+        summary_file.unlink(missing_ok=True)
+    if summary_file.is_file() and mined_damage(mined_folder) is None:
         day = read_summary(summary_file)["snapshot"]
-        order.say(
-            f"  mined before, of {day}: {display_path(mined_folder)}; without "
-            f"{display_path(order.folder)} everything is asked anew"
-        )
-        return mined_folder
+        if order.snapshot is None or day == str(order.snapshot):
+            order.say(
+                f"  mined before, of {day}: {display_path(mined_folder)}; without "
+                f"{display_path(order.folder)} everything is asked anew"
+            )
+            return mined_folder
     mine_sparql(
         order.endpoint,
         mined_folder,
@@ -220,7 +222,7 @@ def _mine(order: QuickOrder, is_new: bool) -> Path:
 def _score(order: QuickOrder, release_folder: Path) -> tuple[list[Scores], list[Scores]]:
     """Score the model, if there is one, and what guesses without knowledge reach."""
     predictions_folder = order.folder / "predictions"
-    model_files: list[Path] = []
+    model_scores: list[Scores] = []
     if order.settings is not None:
         model_name = re.sub(r"[^\w-]", "-", Path(order.settings.model).name)
         model_order = ModelOrder(
@@ -231,22 +233,24 @@ def _score(order: QuickOrder, release_folder: Path) -> tuple[list[Scores], list[
             out=predictions_folder / f"model-{model_name}.jsonl",
             build=order.out / "build",
         )
-        model_files.append(run_model(model_order))
-    baseline_files = list(write_baselines(release_folder, predictions_folder, order.limit))
-    model_scores, baseline_scores = (
-        [_scored(order, release_folder, predictions_file) for predictions_file in files]
-        for files in (model_files, baseline_files)
-    )
+        model_scores.append(_scored(order, release_folder, run_model(model_order), order.say))
+    # what is remarkable about answers, as that most are the same, is expected of guesses
+    baseline_scores = [
+        _scored(order, release_folder, predictions_file, lambda text: None)
+        for predictions_file in write_baselines(release_folder, predictions_folder, order.limit)
+    ]
     return model_scores, baseline_scores
 
 
-def _scored(order: QuickOrder, release_folder: Path, predictions_file: Path) -> Scores:
+def _scored(
+    order: QuickOrder, release_folder: Path, predictions_file: Path, say: Callable[[str], None]
+) -> Scores:
     return score_predictions(
         ScoreOptions(
             release=release_folder,
             file=predictions_file,
             out=order.folder / "scores" / predictions_file.stem,
             partial=True,
-            say=order.say,
+            say=say,
         )
     )
