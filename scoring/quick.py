@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from factdrift.builders.core.addresses import without_credentials
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing
+from factdrift.builders.core.hints import require_extra
 from factdrift.builders.facts.relations import relations_with_own, select_relations
 from factdrift.builders.facts.steps import properties_to_ask
 from factdrift.builders.generate.prompts import ModelSettings
@@ -113,11 +114,35 @@ def window_periods(window: tuple[str, str], day: date) -> tuple[Period, Period]:
     return first, last
 
 
-def quick_lines(order: QuickOrder) -> Iterator[str]:
-    """Do it all, and yield a line for each result when it is there.
+class QuickResult(NamedTuple):
+    """What was made: folders and files, and a sentence a model about what it knows."""
+
+    release: Path
+    report: Path
+    curve: Path | None
+    knowledge: dict[str, str]
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each, and what to do next; the last line of a model is its sentence."""
+        yield f"report: {display_path(self.report)}"
+        if self.curve is not None:
+            yield f"curve: {display_path(self.curve)}"
+        for model_name, sentence in self.knowledge.items():
+            yield f"{model_name}: {sentence}"
+        if not self.knowledge:
+            yield (
+                "next: the same command with --model NAME (a folder, a name on the Hub, or with "
+                "--base-url a server's); the endpoint is not asked again"
+            )
+        yield "the release:"
+
+
+def make_quickly(order: QuickOrder) -> QuickResult:
+    """Do it all, and return what was made.
 
     `UserError`: what the commands say that are called.
     """
+    require_extra("score", "scores need SciPy, for their intervals")
     if order.settings is not None:
         order.settings.kind()  # a model that is not there is told before the endpoint is asked
     recipe_file, is_new = _write_recipe(order)
@@ -131,25 +156,17 @@ def quick_lines(order: QuickOrder) -> Iterator[str]:
         jobs=order.jobs,
         memory=order.memory,
     )
-    (published,) = release_all([recipe_file], release_options)
-    yield f"release: {display_path(published.folder)}"
-    model_scores, baseline_scores = _score(order, published.folder)
-    scored_models = [*model_scores, *baseline_scores]
-    report_folder = order.folder / "report"
-    report_page = write_report([scores.folder for scores in scored_models], report_folder)
-    yield f"report: {display_path(report_page)}"
-    for picture_name in _PICTURES:
-        picture = report_folder / f"{picture_name}.png"
-        if picture.is_file():
-            yield f"curve: {display_path(picture)}"
-            break
-    for scores in model_scores:
-        yield f"{scores.name}: {knowledge_sentence(scores)}"
-    if not model_scores:
-        yield (
-            "next: the same command with --model NAME (a folder, a name on the Hub, or with "
-            "--base-url a server's); the endpoint is not asked again"
-        )
+    (outcome,) = release_all([recipe_file], release_options)
+    model_scores, baseline_scores = _score(order, outcome.folder)
+    score_folders = [scores.folder for scores in (*model_scores, *baseline_scores)]
+    report_page = write_report(score_folders, order.folder / "report")
+    pictures = [report_page.with_name(f"{picture_name}.png") for picture_name in _PICTURES]
+    return QuickResult(
+        outcome.folder,
+        report_page,
+        next(filter(Path.is_file, pictures), None),
+        {scores.name: knowledge_sentence(scores) for scores in model_scores},
+    )
 
 
 def knowledge_sentence(scores: Scores) -> str:

@@ -10,7 +10,8 @@ imports a name from a facade depends only on the module where the name is define
 
 A data file is named by literals in the call that opens it: `resource("…")`, `language_data("…")`.
 Libraries are the distributions that the modules import. Optional distributions, which need not be
-installed, count only if a field of the step names them (`libraries` of its model).
+installed, count only if a field of the step names them (`libraries` of its model), or a module
+does (see below): a release is the same whatever else is installed.
 
 A module declares what its imports do not show by assigning literals to these names:
 
@@ -22,6 +23,7 @@ A module declares what its imports do not show by assigning literals to these na
 - `__methods_work_in__ = {"engine": "factdrift.builders.core.engine"}` (only in `steps`): methods of
   a workspace, each with the module that does its work. Code that calls one depends on the module.
 - `__libraries__ = {"en_core_web_sm": "3.8.0"}`: model weights that are packages, with versions.
+- `__extra_libraries__ = ("spacy",)`: optional distributions without which the module does nothing.
 
 `modulefinder` of the standard library and `grimp` find imports, too, but they count a whole package
 for one name from a facade, and do not know data files and versions.
@@ -75,6 +77,7 @@ class Module(NamedTuple):
     facade: Mapping[str, Origin] | None
     data: frozenset[str]
     libraries: Mapping[str, str]
+    extra_libraries: frozenset[str]
 
 
 @cache
@@ -107,7 +110,8 @@ def reach(
                     if own_module not in modules and not is_outside_keys(own_module)
                 }
     data_sums: dict[str, str] = {}
-    library_versions = _versions(frozenset(outside_packages), extras)
+    module_extras = {name for parsed in modules.values() for name in parsed.extra_libraries}
+    library_versions = _versions(frozenset(outside_packages), extras | module_extras)
     library_versions |= _plugin_versions(
         {module_name.partition(".")[0] for module_name in (module, *plugins)} - {ROOT}
     )
@@ -147,6 +151,7 @@ def parse(module_name: str, source: bytes | str, package: bool = False) -> Modul
         bound_names if package and _only_imports(module_tree) else None,
         frozenset(_data_files(module_tree, module_name, bound_names)),
         _declaration(module_tree, "__libraries__"),
+        frozenset(_declaration(module_tree, "__extra_libraries__")),
     )
 
 

@@ -38,6 +38,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked
 from factdrift.builders.core.growing import GrowingFile
 from factdrift.builders.core.hashing import digest, file_sha256
+from factdrift.builders.core.hints import install_extra
 from factdrift.builders.core.http import (
     RETRY_STATUSES,
     RetryError,
@@ -403,10 +404,8 @@ class _Fsspec:
 
                 self._files, _ = fsspec.core.url_to_fs(named_address)
         except ImportError as error:
-            error_text = (
-                f"a package is needed to read {protocol}:// (pip install 'factdrift[remote]')"
-            )
-            raise UserError(error_text, where=where, hint=str(error)) from None
+            error_text = f"a package is needed to read {protocol}:// ({error})"
+            raise UserError(error_text, where=where, hint=install_extra("remote")) from None
         except ValueError:
             hint_text = "https, s3, gs, az and what else fsspec knows are read"
             raise UserError(f"{protocol}:// is not known", where=where, hint=hint_text) from None
