@@ -117,7 +117,8 @@ def mine(
         mined_tables = _mine_dump(dump_files, out, shard, dump_reader, memory, mine_options)
     if mined_tables is not None:
         statement_count = mined_tables.counts["counts"]["statements"]
-        say(f"{statement_count:,} statements of {mined_tables.snapshot} in {out}")
+        say(f"{statement_count:,} statements of {mined_tables.snapshot}")
+    echo(str(out))
 
 
 def _relation_ids(relations: str | None) -> list[str]:
@@ -162,7 +163,7 @@ def _mine_dump(
         )
     if shard:
         mine_share(dump_files, out, _share(shard), **mine_options)
-        say(f"share {shard} in {out}; when all are there: factdrift mine FOLDER… --out MINED")
+        say(f"share {shard}; when all are there: factdrift mine FOLDER… --out MINED")
         return None
     return mine_dump(dump_files, out, memory=memory, reading=dump_reader, **mine_options)
 
@@ -242,12 +243,13 @@ def corpus(
         from factdrift.builders.release.contexts import restore_contexts
 
         comparison = restore_contexts(release, archives, out, jobs=jobs)
-        say(f"{comparison.rows:,} rows with their text in {out}")
+        say(f"{comparison.rows:,} rows with their text")
         if comparison.changed or comparison.missing:
             say(
                 f"{comparison.changed:,} rows have another text in these pages, "
                 f"{comparison.missing:,} no page"
             )
+        echo(str(out))
         return
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wmt.passages import write_passages
@@ -262,6 +264,7 @@ def corpus(
         memory=memory,
         say=say,
     )
+    echo(str(out))
 
 
 def templates(
@@ -286,11 +289,11 @@ def templates(
         raise UserError("--import FILE.csv and --out FOLDER go together")
     if table and out:
         template_paths = import_templates(table, out)
-        say(
-            f"{len(template_paths)} templates in {out}; "
-            "set mode, exclusive and undated where they differ"
-        )
-        templates = out
+        say(f"{len(template_paths)} templates; set mode, exclusive and undated where they differ")
+        for line in check(out):
+            say(line)
+        echo(str(out))
+        return
     for line in check(templates):
         echo(line)
 
@@ -308,7 +311,9 @@ def new(
 
     if name is None:  # as version 0.2 had it: `factdrift new two-hop`
         kind, name = "dataset", kind
-    say(next_step(kind, write_skeleton(kind, name, out)))
+    folder = write_skeleton(kind, name, out)
+    say(next_step(kind, folder))
+    echo(str(folder))
 
 
 ALL: tuple[Callable[..., None], ...] = (dumps, mine, corpus, templates, new)

@@ -9,7 +9,8 @@ import typer
 
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.progress import echo, say
+from factdrift.builders.core.options import AsJson
+from factdrift.builders.core.progress import echo, echo_json, say
 from factdrift.scoring.export import FormatName
 from factdrift.scoring.export.id_forms import IdForm
 from factdrift.scoring.option_values import Baseline, MemoryName
@@ -58,6 +59,7 @@ def score(
         Path | None,
         typer.Option(help="Folder that gets the answers and figures in a form to be shared."),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Score predictions against a release: metrics by split, period, relation and more."""
     from factdrift.scoring import retrieval
@@ -70,6 +72,9 @@ def score(
         split_scores = retrieval.score_run(release, run)
         if out:
             retrieval.write_retrieval(split_scores, out / "retrieval.json")
+        if as_json:
+            echo_json(retrieval.scores_data(split_scores))
+            return
         for line in retrieval.retrieval_lines(split_scores):
             echo(line)
         return
@@ -86,12 +91,14 @@ def score(
         say=say,
     )
     scores = score_predictions(score_options)
-    for line in summary_lines(scores):
+    if as_json:
+        echo_json({"folder": scores.folder, **scores.summary})
+    for line in () if as_json else summary_lines(scores):
         echo(line)
     if share is not None:
         from factdrift.scoring import results
 
-        echo(f"to be shared: {results.share_results(score_options, scores, share)}")
+        say(f"to be shared: {results.share_results(score_options, scores, share)}")
 
 
 def search(
@@ -112,7 +119,8 @@ def search(
     """Search a corpus for its queries, by BM25 or by embeddings: baselines of retrieval."""
     from factdrift.scoring.search_baselines import search_passages
 
-    say(f"{search_passages(folder, out, by, model):,} results in {out}")
+    say(f"{search_passages(folder, out, by, model):,} results")
+    echo(str(out))
 
 
 def memory(
@@ -128,7 +136,8 @@ def memory(
     """Send a stream through a simple memory: what a memory of yours is compared with."""
     from factdrift.scoring.memories import answer_by_name
 
-    say(f"{answer_by_name(name, stream, out):,} answers in {out}")
+    say(f"{answer_by_name(name, stream, out):,} answers")
+    echo(str(out))
 
 
 def results(
@@ -151,14 +160,17 @@ def baselines(
     limit: Annotated[
         int | None, typer.Option(min=1, help="Of these, rows of each config, as of run-model.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Score answers that know nothing: those of before, the longest held, the most frequent."""
-    from factdrift.scoring.baselines import baseline_lines, write_baselines
+    from factdrift.scoring.baselines import baseline_lines, baseline_shares, write_baselines
 
-    for line in baseline_lines(release):
+    if as_json:
+        echo_json(baseline_shares(release))
+    for line in () if as_json else baseline_lines(release):
         echo(line)
     for path in write_baselines(release, out, limit) if out else ():
-        echo(f"answers: {path}")
+        say(f"answers: {path}")
 
 
 def fuar(
@@ -179,7 +191,9 @@ def report(
     """Show the scores of one or several models on one page."""
     from factdrift.scoring.report import write_report
 
-    echo(f"open {write_report(scores, to)}")
+    page_path = write_report(scores, to)
+    say("open this page in a browser:")
+    echo(str(page_path))
 
 
 def _day(day_text: str | None) -> date | None:
@@ -303,7 +317,7 @@ def run_model(
         if getattr(context.get_parameter_source(option_name), "name", "") == "COMMANDLINE"
     }
     settings = model_settings(backend, option_values, given_options)
-    run(
+    predictions_file = run(
         ModelOrder(
             release=release,
             settings=settings,
@@ -321,6 +335,7 @@ def run_model(
             offline=offline,
         )
     )
+    echo(str(predictions_file))
 
 
 def export(
@@ -354,7 +369,7 @@ def export(
     """Write a release as the files of an original dataset, for the code that reads these."""
     from factdrift.scoring.export import export_release
 
-    export_release(folder, name, to, say, passages, ids, config, sessions)
+    echo(str(export_release(folder, name, to, say, passages, ids, config, sessions)))
 
 
 ALL: tuple[Callable[..., None], ...] = (
