@@ -1,4 +1,4 @@
-"""The scheduled workflow: valid YAML, commands that there are, and a dry run of them as they stand."""
+"""The scheduled workflow: valid YAML, commands that there are, and a dry run as it stands."""
 
 import os
 import re
@@ -21,9 +21,8 @@ WORKFLOW = ROOT / ".github/workflows/quarter.yml"
 SAMPLE = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
 
 
-def workflow() -> dict[str, Any]:
-    # YAML 1.1 reads the key `on` as true
-    document: dict[str, Any] = yaml.load(WORKFLOW.read_text("utf-8"), yaml.BaseLoader)
+def workflow() -> dict[Any, Any]:
+    document: dict[Any, Any] = yaml.safe_load(WORKFLOW.read_text("utf-8"))
     return document
 
 
@@ -35,7 +34,8 @@ def steps() -> dict[str, dict[str, Any]]:
 
 def test_the_workflow_is_valid() -> None:
     document = workflow()
-    assert document["on"]["schedule"][0]["cron"].split()[3] == "1,4,7,10"
+    schedule = document[True]["schedule"]  # YAML 1.1 reads the key `on` as true
+    assert schedule[0]["cron"].split()[3] == "1,4,7,10"
     for step in document["jobs"]["quarter"]["steps"]:
         assert ("run" in step) != ("uses" in step)
         # an action is named by its commit, which nobody can move
@@ -106,10 +106,5 @@ def test_a_dry_run_and_a_quarter(tools: dict[str, str], tmp_path: Path) -> None:
         run("Fetch", later, HF_TOKEN=TOKEN)
         (release,) = (later / "quick/releases").glob("*/1.0.0")
         assert verify_release(release) == []
-        assert (
-            "the same to the byte"
-            in run_process(
-                *(sys.executable, "-m", "factdrift", "diff", page, release), env=environment
-            ).stdout
-            or (release / "manifest.json").read_bytes() == (page / "manifest.json").read_bytes()
-        )
+        for name in ("manifest.json", "README.md", "CARD.md", "CHANGELOG.md"):
+            assert (release / name).read_bytes() == (page / name).read_bytes()
