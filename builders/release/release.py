@@ -1,6 +1,7 @@
 """The whole run on one page: recipe, inputs, build, publish, verify."""
 
 import shlex
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource, writable
 from factdrift.builders.core.hints import MissingExtraError
 from factdrift.builders.core.inputs import INPUTS
+from factdrift.builders.core.progress import is_verbose
 from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run, RunInputs
@@ -33,8 +35,9 @@ from factdrift.builders.recipes.recipe import (
     recipe_name,
     recipes,
 )
+from factdrift.builders.release.outcome import Outcome, overview_lines
 from factdrift.builders.release.people import people_statistics
-from factdrift.builders.release.publish import NothingLeftError, Published, write_release
+from factdrift.builders.release.publish import NothingLeftError, write_release
 from factdrift.builders.release.verify import verify_release
 from factdrift.builders.release.version import Version
 from factdrift.builders.rows.gold import NoGoldError
@@ -156,10 +159,11 @@ def _limited(recipe: Recipe, rows: int) -> Recipe:
     return recipe.model_copy(update=limit_update)
 
 
-def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> list[Published]:
+def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> list[Outcome]:
     """Build recipes one after the other: the named ones, or those that the inputs given suit.
 
-    A recipe that has no rows is skipped with a message, if it is one of several that nobody named.
+    Each ends with a table of what was made, several with a table of them all. A recipe that has no
+    rows is skipped with a message, if it is one of several that nobody named.
     """
     chosen = chosen_recipes(recipe_names, options)
     if options.version and options.version != "auto":
@@ -170,17 +174,19 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
     held_terms = _allowing(options.terms) if options.terms else nullcontext()
     with workspace.lock(), held_terms:
         ready(options.engine, options.build / "scratch")
-        published_releases: list[Published] = []
+        outcomes: list[Outcome] = []
         for recipe_path, recipe in chosen.items():
             try:
-                published_releases.append(
+                outcomes.append(
                     _release(recipe_path, recipe, replace(workspace, steps={}), options)
                 )
             except (MissingExtraError, NoGoldError, NothingLeftError) as error:
-                if recipe_names or (recipe_path == list(chosen)[-1] and not published_releases):
+                if recipe_names or (recipe_path == list(chosen)[-1] and not outcomes):
                     raise
                 options.say(f"  left out: {error}")
-        return published_releases
+    for line in overview_lines(outcomes) if len(outcomes) > 1 else ():
+        options.say(line)
+    return outcomes
 
 
 def _allowing(terms: "Terms") -> AbstractContextManager[None]:
@@ -191,8 +197,8 @@ def _allowing(terms: "Terms") -> AbstractContextManager[None]:
 
 def _release(
     recipe_path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions
-) -> Published:
-    say = options.say
+) -> Outcome:
+    say, start = options.say, time.monotonic()
     say(f"{recipe.dataset}: {display_path(recipe_path)}")
     run = start_run(recipe_path, recipe, workspace, options)
     with workspace.damage_told():
@@ -214,16 +220,50 @@ def _release(
     note_use(workspace.root, recipe.dataset, published.folder, workspace.steps)
     say(f"  {published.summary}")
     say(f"  verified: {display_path(published.folder)}")
-    say(f"  next: open {display_path(published.folder / 'README.md')}")
-    return published
+    outcome = Outcome.judge(
+        published, dataset, recipe.build, options.given.get("news", ()), time.monotonic() - start
+    )
+    for line in outcome.lines(every_split=is_verbose()):
+        say(line)
+    return outcome
 
 
-def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
-    """Yield a line for each step that a run of these recipes would make; make nothing."""
+@dataclass(frozen=True)
+class PlannedRelease:
+    """What a run of a recipe would make: its steps, whether each is there, and what comes later."""
+
+    dataset: str
+    recipe: Path
+    steps: tuple[tuple[str, bool], ...]
+    later: str
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for the recipe, for each step, and for what follows."""
+        yield f"{self.dataset}: {display_path(self.recipe)}"
+        for folder_name, is_made in self.steps:
+            yield f"  {'there  ' if is_made else 'to make'}  {folder_name}"
+        yield f"  {self.later}"
+
+    def data(self) -> dict[str, object]:
+        """Return the same as JSON data."""
+        step_entries = [
+            {"step": folder_name, "made": is_made} for folder_name, is_made in self.steps
+        ]
+        return {
+            "dataset": self.dataset,
+            "recipe": self.recipe,
+            "steps": step_entries,
+            "later": self.later,
+        }
+
+
+def planned_steps(
+    recipe_names: Sequence[str | Path], options: ReleaseOptions
+) -> Iterator[PlannedRelease]:
+    """Yield the steps that a run of each of these recipes would make; make nothing."""
     chosen = chosen_recipes(recipe_names, options)
     options = with_days_found(options, chosen)
     for recipe_path, recipe in chosen.items():
-        yield f"{recipe.dataset}: {display_path(recipe_path)}"
         workspace = Plan(options.build, options.say)
         later_steps = "release"
         try:
@@ -232,9 +272,11 @@ def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -
             later_steps = f"what comes after {error} is known when it is made"
         except (MissingExtraError, NoGoldError) as error:
             later_steps = f"left out: {error}"
-        for step_key, step in workspace.steps.items():
-            yield f"  {'there  ' if workspace.is_made(step) else 'to make'}  {step.name}-{step_key}"
-        yield f"  {later_steps}"
+        steps = [
+            (f"{step.name}-{step_key}", workspace.is_made(step))
+            for step_key, step in workspace.steps.items()
+        ]
+        yield PlannedRelease(recipe.dataset, recipe_path, tuple(steps), later_steps)
 
 
 def start_run(
