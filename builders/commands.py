@@ -10,7 +10,14 @@ from typer import Argument, Option
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.inputs import without_day
-from factdrift.builders.core.options import TEMPLATES, Jobs, Memory, Snapshot, Templates
+from factdrift.builders.core.options import (
+    TEMPLATES,
+    Jobs,
+    Memory,
+    Snapshot,
+    Templates,
+    listed_relations,
+)
 from factdrift.builders.core.progress import echo, say
 
 if TYPE_CHECKING:
@@ -74,7 +81,7 @@ def mine(
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
 
-    relation_ids = _relation_ids(relations)
+    relation_ids = listed_relations(relations)
     relation_table = relations_with_own(templates)
     chosen_relations = (
         select_relations(relation_table, relation_ids, templates)
@@ -119,14 +126,6 @@ def mine(
         statement_count = mined_tables.counts["counts"]["statements"]
         say(f"{statement_count:,} statements of {mined_tables.snapshot}")
     echo(str(out))
-
-
-def _relation_ids(relations: str | None) -> list[str]:
-    """Return the ids in `P54,P39` or `P54, P39`; none means all relations."""
-    relation_ids = re.findall(r"[^\s,]+", relations or "")
-    if relations is not None and not relation_ids:
-        raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
-    return relation_ids
 
 
 def _snapshot_of_dump(dump: list[str], snapshot: str | None) -> tuple[list[str], str | None]:

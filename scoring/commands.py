@@ -1,7 +1,7 @@
 """The commands that use a release; `builders.cli` has them beside its own."""
 
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,11 +9,23 @@ import typer
 
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.options import AsJson
+from factdrift.builders.core.options import (
+    TEMPLATES,
+    AsJson,
+    Jobs,
+    Memory,
+    Templates,
+    listed_relations,
+)
 from factdrift.builders.core.progress import echo, echo_json, say
 from factdrift.scoring.export import FormatName
 from factdrift.scoring.export.id_forms import IdForm
-from factdrift.scoring.option_values import Baseline, MemoryName
+from factdrift.scoring.option_values import (
+    QUICK_ENDPOINT,
+    QUICK_RELATIONS,
+    Baseline,
+    MemoryName,
+)
 
 
 def score(
@@ -196,11 +208,11 @@ def report(
     echo(str(page_path))
 
 
-def _day(day_text: str | None) -> date | None:
+def _day(day_text: str | None, option: str = "--cutoff") -> date | None:
     try:
         return None if day_text is None else date.fromisoformat(day_text)
     except ValueError as error:
-        raise UserError(f"--cutoff: not a day: {day_text!r}", hint="write 2024-06-30") from error
+        raise UserError(f"{option}: not a day: {day_text!r}", hint="write 2024-06-30") from error
 
 
 def run_model(
@@ -372,6 +384,118 @@ def export(
     echo(str(export_release(folder, name, to, say, passages, ids, config, sessions)))
 
 
+def quick(
+    *,
+    window: Annotated[
+        tuple[str, str],
+        typer.Option(
+            metavar="4 quarters",
+            help="Full periods before the day (months, quarters, years), or 2025Q1 2025Q4.",
+        ),
+    ] = ("4", "quarters"),
+    day: Annotated[
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD", help="The day before which periods end.", show_default="today"
+        ),
+    ] = None,
+    relations: Annotated[
+        str, typer.Option(help="Relations with a template: P54-club,P39-office,…")
+    ] = QUICK_RELATIONS,
+    endpoint: Annotated[
+        str, typer.Option(help="A SPARQL endpoint with Wikidata's data.")
+    ] = QUICK_ENDPOINT,
+    user_agent: Annotated[
+        str | None, typer.Option(help="For the endpoint: your tool and a contact.")
+    ] = None,
+    road: Annotated[
+        Literal["auto", "pages", "whole"],
+        typer.Option(help="How it is asked; auto: as its host is known to like it, else pages."),
+    ] = "auto",
+    minutes: Annotated[
+        float, typer.Option(min=1, help="Ask the endpoint nothing more after so long.")
+    ] = 240,
+    snapshot: Annotated[
+        str | None,
+        typer.Option(
+            "--snapshot-date",
+            "--snapshot",
+            metavar="YYYY-MM-DD",
+            help="Day of the endpoint's data.",
+            show_default="as it says",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Asked about the rows: a name on the Hub, folder, or a server's name."),
+    ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            help="`transformers`: this machine; `openai`: a server; or a package's.",
+            show_default="transformers, or openai with --base-url",
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of the model's server, up to /v1.")
+    ] = None,
+    key_variable: Annotated[
+        str, typer.Option(help="Environment variable that holds the server's key, if any.")
+    ] = "OPENAI_API_KEY",
+    limit: Annotated[
+        int, typer.Option(min=1, help="Rows of each config that the model is asked.")
+    ] = 500,
+    out: Annotated[Path, typer.Option(help="Folder of everything.")] = Path("quick"),
+    as_json: AsJson = False,
+    templates: Templates = TEMPLATES,
+    jobs: Jobs = 2,
+    memory: Memory = "2GB",
+) -> None:
+    """Make last quarter's benchmark from an endpoint, without a dump, and test a model on it.
+
+    A release, answers, scores and a report; the same command goes on where it was stopped.
+    """
+    from factdrift.scoring.quick import QuickOrder, make_quickly, window_periods
+    from factdrift.scoring.run_model import model_settings
+
+    last_day = _day(day, "--day") or datetime.now(UTC).date()
+    settings = None
+    if model is not None:
+        server_values = {} if base_url is None else {"base_url": base_url}
+        if base_url is not None:
+            server_values["key_variable"] = key_variable
+            keys.grant(key_variable, base_url)
+        backend_name = backend or ("transformers" if base_url is None else "openai")
+        # an answer is a name: one line, as of `run-model`
+        answer_values = {"model": model, "new_tokens": 16, "temperature": 0.0, "stop": ("\n",)}
+        settings = model_settings(backend_name, answer_values | server_values, server_values)
+    elif backend is not None or base_url is not None:
+        raise UserError("--backend and --base-url are about a model", hint="name it: --model NAME")
+    order = QuickOrder(
+        endpoint=endpoint,
+        user_agent=user_agent,
+        relations=listed_relations(relations),
+        periods=window_periods(window, last_day),
+        road=road,
+        minutes=minutes,
+        snapshot=_day(snapshot, "--snapshot-date"),
+        settings=settings,
+        limit=limit,
+        out=out,
+        templates=templates,
+        jobs=jobs,
+        memory=memory,
+        say=say,
+    )
+    result = make_quickly(order)
+    if as_json:
+        echo_json(result._asdict())
+        return
+    for line in result.lines():
+        say(line)
+    echo(str(result.release))
+
+
 ALL: tuple[Callable[..., None], ...] = (
-    *(export, run_model, score, results, baselines, search, memory, report, fuar),
+    *(export, quick, run_model, score, results, baselines, search, memory, report, fuar),
 )

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.progress import set_loudness
 
@@ -93,3 +94,11 @@ def with_loudness(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in run_parameters}
     run.__signature__ = command_signature.replace(parameters=run_parameters)  # type: ignore[attr-defined]
     return run
+
+
+def listed_relations(relations: str | None) -> list[str]:
+    """Return the ids in `P54,P39` or `P54, P39`; none means all relations."""
+    relation_ids = re.findall(r"[^\s,]+", relations or "")
+    if relations is not None and not relation_ids:
+        raise UserError("--relations names none", hint="write P54,P39, or leave it out")
+    return relation_ids
