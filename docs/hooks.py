@@ -267,19 +267,32 @@ def template_keys() -> str:
     return "\n".join(lines)
 
 
+COMMAND_LINE = """\
+# Command line
+
+Each is `factdrift COMMAND`, or `python -m factdrift COMMAND`. `-h` shows what a command takes.
+
+- stdout has the result alone: a folder or file that was made, a line each, or the table that was
+  asked for; with `--json`, where a command has it, as JSON. So `factdrift verify "$(factdrift
+  release timeqa)"` works.
+- stderr has all else. Every command takes `-q` (`--quiet`: warnings, errors and questions alone)
+  and `-v` (`--verbose`: with times, every split of a release, what libraries log, and where an
+  error comes from), before or after its name.
+- `factdrift --install-completion` lets your shell complete commands and options.
+"""
+"""What holds for all commands."""
+
+
 def commands() -> str:
     """Every command with its arguments and options, as the program itself knows them."""
     import typer
 
-    from factdrift.builders.cli import app
+    from factdrift.builders.cli import EXIT_STATUSES, app
 
     group: Any = typer.main.get_command(app)
-    lines = [
-        "# Command line",
-        "",
-        "Each is `factdrift COMMAND`, or `python -m factdrift COMMAND`.",
-        "",
-    ]
+    lines = [*COMMAND_LINE.splitlines(), "", "| exit status | when |", "|--:|:--|"]
+    lines += [f"| {status} | {text} |" for status, text in EXIT_STATUSES.items()]
+    lines.append("")
     for name, command in sorted(group.commands.items()):
         lines += [f"## {name}", "", command.help or "", "", *_options(command), ""]
     return "\n".join(lines)
@@ -290,7 +303,7 @@ def _options(command: Any) -> Iterator[str]:
     yield "| argument or option | what it is | default |"
     yield "|:--|:--|:--|"
     for parameter in command.params:
-        if getattr(parameter, "hidden", False) or parameter.name == "help":
+        if getattr(parameter, "hidden", False) or parameter.name in ("help", "quiet", "verbose"):
             continue
         is_option = parameter.opts[0].startswith("-")
         words = parameter.opts if is_option else [(parameter.name or "").upper()]

@@ -267,9 +267,9 @@ def _lines(text_file: Path) -> Iterator[tuple[int, str]]:
         raise UserError(f"cannot be read: {error}", where=display_path(text_file)) from None
 
 
-def write_retrieval(split_scores: list[RetrievalScores], scores_file: Path) -> None:
-    """Write the scores as JSON."""
-    score_rows = [
+def scores_data(split_scores: list[RetrievalScores]) -> list[dict[str, object]]:
+    """Return the scores as JSON data."""
+    return [
         {
             **scores._asdict(),
             "measures": {
@@ -279,5 +279,9 @@ def write_retrieval(split_scores: list[RetrievalScores], scores_file: Path) -> N
         }
         for scores in split_scores
     ]
+
+
+def write_retrieval(split_scores: list[RetrievalScores], scores_file: Path) -> None:
+    """Write the scores as JSON."""
     scores_file.parent.mkdir(parents=True, exist_ok=True)
-    write_json(scores_file, score_rows, sort_keys=True)
+    write_json(scores_file, scores_data(split_scores), sort_keys=True)

@@ -66,6 +66,10 @@ class CKLQuestions(common.CKLBuilder):
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
 
+    next_commands: ClassVar[Mapping[str, str]] = {
+        "questions": "hits ckl_question --dataset {release} {news}"
+    }
+
     builder: Literal["ckl-questions"]
     articles: int | None = Field(default=None, ge=1)
     generate: GenerateSettings = GenerateSettings(kept=10)

@@ -110,7 +110,9 @@ class TransformersBackend(p.PromptedModel):
             batch_texts = texts[batch_start : batch_start + self._size]
             for text, cut_off in self._complete_batch(batch_texts):
                 index, result = len(results), Result(text)
-                if cut_off and (self.settings.chat or not text.strip()):
+                # As of a server's answers: only JSON is of no use without its end.
+                needs_end = self.settings.chat and shape is not None
+                if cut_off and (needs_end or not text.strip()):
                     result = Result(None, "cut_off", f"raise new_tokens: {text[:80]}")
                 results.append(result)
                 hand_on = partial(on_result or (lambda *_: None), index, result)

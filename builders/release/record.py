@@ -50,10 +50,11 @@ class RecordOptions:
 
 def record(
     recipe_names: Sequence[str], record_options: RecordOptions, options: ReleaseOptions
-) -> bool:
+) -> Path:
     """Take the answers of the folder into the recording, and write the requests still open.
 
-    Returns whether all prompts of the recipes are answered. The recipes have to share one file of
+    Returns the file that the user needs next: the requests, or the recording where every prompt is
+    answered. The recipes have to share one file of
     recordings. `UserError` where an answer is none, or where a recipe has no recorded model.
     """
     chosen = chosen_recipes(recipe_names, options)
@@ -79,7 +80,7 @@ def record(
         prune(desk, unasked_datasets, options.say)
     recording.write(path)
     _report(desk, path, record_options, options.say)
-    return not desk.requests
+    return record_options.folder / REQUESTS if desk.requests else path
 
 
 def prune(desk: RecordingDesk, unasked_datasets: Sequence[str], say: Callable[[str], None]) -> None:

@@ -54,7 +54,6 @@ from factdrift.builders.wikidata.sparql_rows import (
 from factdrift.builders.wikidata.sparql_whole import WholeAnswers
 from factdrift.builders.wikidata.statements import StatementRows
 
-WIKIDATA_ENDPOINT = "https://query.wikidata.org/sparql"
 _PROPERTY = re.compile(r"P[1-9][0-9]*")
 RoadName = Literal["auto", "pages", "whole"]
 _NAMES_AT_ONCE = 100_000
