@@ -3,9 +3,10 @@
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -24,9 +25,6 @@ from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run, RunInputs
 from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
 from factdrift.builders.core.tidy import note_use
-from factdrift.builders.generate.backends import MODEL_POINT
-from factdrift.builders.generate.costs import Terms, allowing
-from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.recipes.datasets import prose_of
 from factdrift.builders.recipes.dumps import resolve_inputs
 from factdrift.builders.recipes.recipe import (
@@ -44,6 +42,10 @@ from factdrift.builders.release.verify import verify_release
 from factdrift.builders.release.version import Version
 from factdrift.builders.rows.gold import NoGoldError
 from factdrift.builders.wikipedia.inputs import check_pages
+
+if TYPE_CHECKING:
+    from factdrift.builders.generate.costs import Terms
+    from factdrift.builders.generate.prompts import ModelSettings
 
 TEMPLATES = resource("templates")
 MODEL_OPTIONS = ("model", "base_url", "key_variable")
@@ -74,9 +76,9 @@ class ReleaseOptions:
     limit: int | None = None
     rows: int | None = None
     """The rows that a model is to write."""
-    model: ModelSettings | None = None
+    model: "ModelSettings | None" = None
     """The model that takes the place of those in the recipes."""
-    terms: Terms | None = None
+    terms: "Terms | None" = None
     """What models may cost; without terms nobody is asked."""
     rebuild: str | None = None
     """The command that the manifest names, where it is not to be told from the options."""
@@ -169,7 +171,7 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
     writable(options.out)
     options = with_days_found(options, chosen)
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
-    held_terms = allowing(options.terms) if options.terms else nullcontext()
+    held_terms = _allowing(options.terms) if options.terms else nullcontext()
     with workspace.lock(), held_terms:
         ready(options.engine, options.build / "scratch")
         outcomes: list[Outcome] = []
@@ -185,6 +187,12 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
     for line in overview_lines(outcomes) if len(outcomes) > 1 else ():
         options.say(line)
     return outcomes
+
+
+def _allowing(terms: "Terms") -> AbstractContextManager[None]:
+    from factdrift.builders.generate.costs import allowing
+
+    return allowing(terms)
 
 
 def _release(
@@ -315,11 +323,13 @@ def rebuild_command(recipe_path: Path, recipe: Recipe, options: ReleaseOptions) 
     return shlex.join(command_words)
 
 
-def named_model(backend: str, values: Mapping[str, object]) -> ModelSettings:
+def named_model(backend: str, values: Mapping[str, object]) -> "ModelSettings":
     """Return the settings of the model that a command line names; paths are those of the shell.
 
     Raises `UserError` if the backend is not known, has no such option, or a value is wrong.
     """
+    from factdrift.builders.generate.backends import MODEL_POINT  # half a second of most starts
+
     settings_type = MODEL_POINT.find(backend)
     for name in values:
         if name not in settings_type.model_fields:
@@ -340,7 +350,7 @@ def named_model(backend: str, values: Mapping[str, object]) -> ModelSettings:
         raise UserError(f"--{name.replace('_', '-')}: {first_error['msg']}") from None
 
 
-def model_words(settings: ModelSettings) -> list[str]:
+def model_words(settings: "ModelSettings") -> list[str]:
     """The options that name a model; a folder goes without the path to it."""
     values = settings.model_dump(mode="json", include=set(MODEL_OPTIONS))
     model_words = ["--backend", settings.backend]
