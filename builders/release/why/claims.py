@@ -1,0 +1,168 @@
+"""What a row claims, read from the columns that rows share: its time, its answers, its subject."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any, Literal
+
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.release.manifest import Manifest
+from factdrift.builders.release.why.histories import AskedTime, Pair
+from factdrift.builders.release.why.lookup import ReleasedRow, Values
+
+Part = Literal["answer", "before", "still true", "also accepted", "seen"]
+"""What a row says of an item: an answer, or right before, or still; `seen` when it was left out."""
+_ITEM_COLUMNS: Mapping[str, Part] = {
+    "answers": "answer",
+    "answer": "answer",
+    "objects": "answer",
+    "previous_answers": "before",
+    "still_true": "still true",
+    "possible_answers": "also accepted",
+}
+"""Columns with items, labels and aliases (`rows.Answer`), and what they say."""
+_STATEMENT_COLUMNS = ("statement", "statements", "old_statements", "new_statements")
+
+
+@dataclass(frozen=True)
+class ClaimedItem:
+    """An item that a row names; the label is empty where the row has the id alone."""
+
+    item: str
+    label: str
+    part: Part
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a row says, as far as its columns are those that rows share."""
+
+    prompt: str
+    targets: tuple[str, ...]
+    items: tuple[ClaimedItem, ...]
+    pair: Pair | None
+    statements: tuple[str, ...]
+    asked: AskedTime | None
+    before: AskedTime | None
+    """The period before, of a row that compares two."""
+
+    @property
+    def answers(self) -> list[ClaimedItem]:
+        """The items that are the answers."""
+        return [claimed for claimed in self.items if claimed.part == "answer"]
+
+
+def claims_of(row: ReleasedRow, release_manifest: Manifest) -> Claims:
+    """Read what a row claims."""
+    values = row.values
+    subject, relation = values.get("subject"), values.get("relation")
+    roles = row.config.roles
+    prompt = values.get(roles.prompt) if roles else None
+    targets = values.get(roles.targets) if roles else None
+    asked, before = _asked_times(row, release_manifest)
+    return Claims(
+        prompt=str(prompt or ""),
+        targets=tuple(map(str, targets)) if isinstance(targets, list) else (),
+        items=tuple(_items(values)),
+        pair=Pair(subject, relation) if subject and relation else None,
+        statements=tuple(dict.fromkeys(_statement_ids(values))),
+        asked=asked,
+        before=before,
+    )
+
+
+def labels_of(values: Values) -> dict[str, str]:
+    """Return the labels of items that a row has beside their ids."""
+    labels = {claimed.item: claimed.label for claimed in _items(values) if claimed.label}
+    for role in ("subject", "object"):
+        label = values.get(f"{role}_label")
+        if isinstance(values.get(role), str) and isinstance(label, str):
+            labels[values[role]] = label
+    return labels
+
+
+def _items(values: Values) -> Iterator[ClaimedItem]:
+    for column, part in _ITEM_COLUMNS.items():
+        column_value = values.get(column)
+        for item in column_value if isinstance(column_value, list) else [column_value]:
+            if isinstance(item, dict) and {"id", "label"} <= item.keys():
+                yield ClaimedItem(str(item["id"]), str(item["label"]), part)
+    for item_id in values.get("answer_ids") or ():
+        yield ClaimedItem(str(item_id), "", "answer")
+
+
+def _statement_ids(values: Values) -> Iterator[str]:
+    """The statement ids of a row; in some rows `statements` is a number."""
+    for column in _STATEMENT_COLUMNS:
+        column_value = values.get(column)
+        for statement in column_value if isinstance(column_value, list) else [column_value]:
+            if isinstance(statement, str):
+                yield statement
+
+
+def _asked_times(
+    row: ReleasedRow, release_manifest: Manifest
+) -> tuple[AskedTime | None, AskedTime | None]:
+    """Return the time that a row asks about, and the period before it where it compares two."""
+    values = row.values
+    if values.get("period") and "period_last" in values:
+        try:
+            period = Period.parse(values["period"])
+        except UserError:  # a row of somebody else's dataset
+            return _time_of_roles(row), None
+        # with `at: end` what holds on the last day of a period counts, else what does on any
+        at_end = release_manifest.parameters.get("at") == "end"
+        times = [_time_of_period(one_period, at_end) for one_period in (period, period + -1)]
+        return (times[1], times[0]) if values.get("split") == "deleted" else (times[0], times[1])
+    if "time_first" in values and "time_last" in values:
+        first, last = values["time_first"], values["time_last"]
+        return AskedTime(first, last, _stretch_words(first, last)), None
+    return _time_of_roles(row), None
+
+
+def period_times(period_text: str | None, at_end: bool) -> list[AskedTime]:
+    """Return the time of a dropped comparison's period and of the one before it."""
+    try:
+        period = Period.parse(period_text or "")
+    except UserError:
+        return []
+    return [_time_of_period(one_period, at_end) for one_period in (period, period + -1)]
+
+
+def _time_of_period(period: Period, at_end: bool) -> AskedTime:
+    if at_end:
+        return AskedTime(period.last, period.last, f"on {period.last}, the end of {period}")
+    return AskedTime(period.first, period.last, f"in {period}")
+
+
+def _stretch_words(first: date | None, last: date | None) -> str:
+    """`on 2021-09-30`, `from 1986-03-01 to 1986-03-31`, `before 2003-01-01`."""
+    if first == last:
+        return f"on {first}" if first else "at any time"
+    if first is None or last is None:
+        return f"until {last}" if last else f"from {first} on"
+    return f"from {first} to {last}"
+
+
+def _time_of_roles(row: ReleasedRow) -> AskedTime | None:
+    """The day that the roles of a config name as the time of its rows."""
+    for column in row.config.roles.time if row.config.roles else ():
+        day = _day(_inner(row.values, column.split(".")))
+        if day is not None:
+            return AskedTime(day, day, f"on {day}")
+    return None
+
+
+def _inner(value: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _day(value: Any) -> date | None:
+    if isinstance(value, date):
+        return value
+    if isinstance(value, int):  # seconds since 1970, as StreamingQA has days
+        return datetime.fromtimestamp(value, UTC).date()
+    return None
