@@ -41,7 +41,7 @@ def row_checks(
     reader: HistoryReader,
 ) -> Iterator[Check]:
     """Yield the checks of a row that what was found allows."""
-    yield from _names(row.values, claims, reader)
+    yield from _names(row.values, claims, histories, reader)
     yield from _times(row.values, claims, histories)
     yield from _statements(row.values, claims, histories, reader)
     yield from _spans(texts)
@@ -49,7 +49,9 @@ def row_checks(
     yield from _change(row.values)
 
 
-def _names(values: Values, claims: Claims, reader: HistoryReader) -> Iterator[Check]:
+def _names(
+    values: Values, claims: Claims, histories: Sequence[History], reader: HistoryReader
+) -> Iterator[Check]:
     """Names beside ids, and the answers among what is accepted."""
     for claimed in claims.items:
         stated_label = reader.stated_label(claimed.item)
@@ -64,7 +66,10 @@ def _names(values: Values, claims: Claims, reader: HistoryReader) -> Iterator[Ch
     if subject_label and stated_label and subject_label != stated_label:
         words = f"the row calls {values['subject']} “{subject_label}”, the source “{stated_label}”"
         yield Check(False, words)
-    if subject_label and claims.prompt and subject_label not in claims.prompt:
+    # of two hops the prompt names the first subject alone
+    subject_labels = [subject_label, *(history.subject_label for history in histories)]
+    is_named = any(label and label in claims.prompt for label in subject_labels)
+    if subject_label and claims.prompt and not is_named:
         yield Check(False, f"“{subject_label}” does not stand in the prompt")
     for claimed in claims.answers:
         label = claimed.label or reader.label(claimed.item)

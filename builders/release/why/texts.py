@@ -80,7 +80,7 @@ class TextReader:
     def texts(self, values: Values) -> list[ShownText]:
         """Return the texts that a row points into."""
         shown_texts = [*self._context(values), *self._news(values)]
-        if _is_list(values.get("evidence")) and "stale" in values:
+        if isinstance(values.get("evidence"), list) and "stale" in values:
             shown_texts += self._passages(values)
         if values.keys() >= _PASSAGE_COLUMNS and "source" in values:
             shown_texts.append(self._own_passage(values))
@@ -145,7 +145,7 @@ class TextReader:
             evidence = values.get(column)
             if isinstance(evidence, dict) and "article" in evidence:
                 mark = Mark(evidence["start"], evidence["end"], f"`{column}`")
-                yield from self._article(evidence["article"], words, lambda text, mark=mark: [mark])
+                yield from self._article(evidence["article"], words, _always(mark))
         own_id = values.get("id")
         if {"file", "line"} <= values.keys() and isinstance(own_id, str):
             yield from self._article(own_id, "article", lambda text: [])
@@ -300,7 +300,7 @@ def _marks_of_row(values: Values) -> Callable[[str], list[Mark]]:
     """Return a function that marks the answers of a news row in a text."""
     answers = values.get("answers")
     answer = values.get("new_answer") or values.get("answer")
-    texts = [*answers] if _is_list(answers) else [answer] if isinstance(answer, str) else []
+    texts = answers if isinstance(answers, list) else [answer] if isinstance(answer, str) else []
     start = values.get("answer_start")
 
     def marks(text: str) -> list[Mark]:
@@ -329,6 +329,11 @@ def _marks_of_row(values: Values) -> Callable[[str], list[Mark]]:
 _READABLE = re.compile("([0-9]{8})-([0-9a-f]{64})")
 
 
+def _always(mark: Mark) -> Callable[[str], list[Mark]]:
+    """Return a function that marks the same span in any text."""
+    return lambda text: [mark]
+
+
 def original_id(row_id: str) -> str:
     """Return the id of an article that is written without control characters; others as they are.
 
@@ -343,7 +348,3 @@ def readable_article(article_id: str) -> str:
     if not ARTICLE_ID.fullmatch(article_id):
         return article_id
     return printable_id(f"{article_id}_").rpartition("_")[0]
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
