@@ -23,7 +23,7 @@ from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.release.publish import write_release
 from factdrift.builders.release.why.drawing import WIDTH, bar, span_of, svg, year_line
 from factdrift.builders.release.why.explain import Explanation, WhySources, explain
-from factdrift.builders.release.why.histories import AskedTime, History, Term
+from factdrift.builders.release.why.histories import AskedTime, FactHistory, Term
 from factdrift.builders.release.why.texts import readable_article
 from factdrift.builders.release.why.words import as_json, days_text, lines
 from factdrift.builders.rows import Answer, Dropped, Entity, Segment, Statement
@@ -41,6 +41,10 @@ HOSTILE = "\x1b[31mred\u202e<b>&\"'"
 
 def day(text: str) -> date:
     return date.fromisoformat(text)
+
+
+def day_or_none(text: str | None) -> date | None:
+    return day(text) if text else None
 
 
 def club(n: int) -> Answer:
@@ -227,7 +231,7 @@ def test_what_was_left_out(release: Path, build: Path) -> None:
     comparison = explain("Q1/P54", release, sources)
     (left_out,) = comparison.left_out
     assert left_out.reason == "possible_holder" and left_out.detail_label == "Club 11"
-    assert comparison.asked and comparison.asked.words == "in 2022Q4"
+    assert comparison.asked_time and comparison.asked_time.words == "in 2022Q4"
     assert "<- seen: surely then" in "\n".join(lines(comparison))
     gap = "\n".join(lines(explain("Q1$99", release, sources)))
     assert "Its parts contradict each other" in gap and "no fact but a gap" in gap
@@ -268,12 +272,14 @@ def test_a_strangers_labels_are_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("first", "last", "words"), CASES["days"])
 def test_days_at_their_precision(first: str | None, last: str | None, words: str) -> None:
-    assert days_text(first and day(first), last and day(last)) == words
+    assert days_text(day_or_none(first), day_or_none(last)) == words
 
 
 def drawn(start: tuple[str | None, str | None], end: tuple[str | None, str | None]) -> Term:
-    days = [text and day(text) for text in (*start, *end)]
-    return Term("Q1", "One", *days, False, False, False, None, None, ())  # type: ignore[arg-type]
+    days = [day_or_none(text) for text in (*start, *end)]
+    return Term(
+        "Q1", "One", days[0], days[1], days[2], days[3], False, False, False, None, None, ()
+    )
 
 
 def test_a_bar_tells_what_is_sure_from_what_may_be() -> None:
@@ -299,7 +305,7 @@ def test_a_picture_of_many_terms_stays_small() -> None:
         drawn((f"{year}-01-01", f"{year}-01-01"), (f"{year}-12-31", f"{year}-12-31"))
         for year in range(1500, 1900)
     )
-    history = History("Q1", "One", "P6", "head", "", many, "timelines", (), (), ())
+    history = FactHistory("Q1", "One", "P6", "head", "", many, "timelines", (), (), ())
     picture = svg("Many", [history], AskedTime(day("1899-06-01"), day("1899-06-01"), "then"))
     assert picture.count("<text") < 60
     ElementTree.fromstring(picture)
@@ -335,12 +341,17 @@ def news_release(folder: Path, article: rows.Article, archive: Path, **changes: 
         "doubts": (),
         "search": "",
     }
-    asked = rows.ArticleQuestions(**{**values, **changes})
+    asked_time = rows.ArticleQuestions(**{**values, **changes})
     words = rows.ArticleWords("dddd000000000002", article.id, article.day, ("Ireland", "Atlantis"))
     clozes = [rows.NewsCloze(**cloze_values)]
     clozes.append(replace(clozes[0], id="dddd000000000004", answer_start=3))
     tables = (
-        Table("questions", rows.ArticleQuestions, "Q.", {"full": from_rows(type(asked), [asked])}),
+        Table(
+            "questions",
+            rows.ArticleQuestions,
+            "Q.",
+            {"full": from_rows(type(asked_time), [asked_time])},
+        ),
         Table("words", rows.ArticleWords, "W.", {"full": from_rows(type(words), [words])}),
         Table("clozes", rows.NewsCloze, "C.", {"full": from_rows(rows.NewsCloze, clozes)}),
     )
@@ -370,10 +381,12 @@ def article(archive: Path) -> rows.Article:
 def test_an_article_with_its_spans(archive: Path, article: rows.Article, tmp_path: Path) -> None:
     released = news_release(tmp_path / "releases", article, archive)
     named = WhySources(tmp_path, news=[str(archive)])
-    asked = explain("dddd000000000001", released, named)
-    assert wrong(asked) == [] and asked.missing == ()
-    assert ">>about 24.5 percent<<" in "\n".join(lines(asked))
-    assert "How much did Sinn Féin receive? answer “about 24.5 percent”" in "\n".join(lines(asked))
+    asked_time = explain("dddd000000000001", released, named)
+    assert wrong(asked_time) == [] and asked_time.missing == ()
+    assert ">>about 24.5 percent<<" in "\n".join(lines(asked_time))
+    assert "How much did Sinn Féin receive? answer “about 24.5 percent”" in "\n".join(
+        lines(asked_time)
+    )
     assert wrong(explain("dddd000000000002", released, named)) == [
         "the text does not have “Atlantis”"
     ]

@@ -325,7 +325,7 @@ def why(
     if svg is not None:
         title = f"{explanation.id}: {explanation.release}"
         with disk_errors(svg), replacing(svg) as path:
-            path.write_text(draw(title, explanation.histories, explanation.asked), "utf-8")
+            path.write_text(draw(title, explanation.histories, explanation.asked_time), "utf-8")
         say(f"time lines in {svg}")
     if as_json:
         echo(json_text(explanation))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import Manifest
-from factdrift.builders.release.why.histories import AskedTime, Pair
+from factdrift.builders.release.why.histories import AskedTime, FactPair
 from factdrift.builders.release.why.lookup import ReleasedRow, Values
 
 Part = Literal["answer", "before", "still true", "also accepted", "seen"]
@@ -41,10 +41,10 @@ class Claims:
     prompt: str
     targets: tuple[str, ...]
     items: tuple[ClaimedItem, ...]
-    pair: Pair | None
+    pair: FactPair | None
     statements: tuple[str, ...]
-    asked: AskedTime | None
-    before: AskedTime | None
+    asked_time: AskedTime | None
+    time_before: AskedTime | None
     """The period before, of a row that compares two."""
 
     @property
@@ -55,47 +55,47 @@ class Claims:
 
 def claims_of(row: ReleasedRow, release_manifest: Manifest) -> Claims:
     """Read what a row claims."""
-    values = row.values
-    subject, relation = values.get("subject"), values.get("relation")
+    row_values = row.values
+    subject, relation = row_values.get("subject"), row_values.get("relation")
     roles = row.config.roles
-    prompt = values.get(roles.prompt) if roles else None
-    targets = values.get(roles.targets) if roles else None
-    asked, before = _asked_times(row, release_manifest)
+    prompt = row_values.get(roles.prompt) if roles else None
+    targets = row_values.get(roles.targets) if roles else None
+    asked_time, time_before = _asked_times(row, release_manifest)
     return Claims(
         prompt=str(prompt or ""),
         targets=tuple(map(str, targets)) if isinstance(targets, list) else (),
-        items=tuple(_items(values)),
-        pair=Pair(subject, relation) if subject and relation else None,
-        statements=tuple(dict.fromkeys(_statement_ids(values))),
-        asked=asked,
-        before=before,
+        items=tuple(_items(row_values)),
+        pair=FactPair(subject, relation) if subject and relation else None,
+        statements=tuple(dict.fromkeys(_statement_ids(row_values))),
+        asked_time=asked_time,
+        time_before=time_before,
     )
 
 
-def labels_of(values: Values) -> dict[str, str]:
+def labels_of(row_values: Values) -> dict[str, str]:
     """Return the labels of items that a row has beside their ids."""
-    labels = {claimed.item: claimed.label for claimed in _items(values) if claimed.label}
+    labels = {claimed.item: claimed.label for claimed in _items(row_values) if claimed.label}
     for role in ("subject", "object"):
-        label = values.get(f"{role}_label")
-        if isinstance(values.get(role), str) and isinstance(label, str):
-            labels[values[role]] = label
+        label = row_values.get(f"{role}_label")
+        if isinstance(row_values.get(role), str) and isinstance(label, str):
+            labels[row_values[role]] = label
     return labels
 
 
-def _items(values: Values) -> Iterator[ClaimedItem]:
+def _items(row_values: Values) -> Iterator[ClaimedItem]:
     for column, part in _ITEM_COLUMNS.items():
-        column_value = values.get(column)
+        column_value = row_values.get(column)
         for item in column_value if isinstance(column_value, list) else [column_value]:
             if isinstance(item, dict) and {"id", "label"} <= item.keys():
                 yield ClaimedItem(str(item["id"]), str(item["label"]), part)
-    for item_id in values.get("answer_ids") or ():
+    for item_id in row_values.get("answer_ids") or ():
         yield ClaimedItem(str(item_id), "", "answer")
 
 
-def _statement_ids(values: Values) -> Iterator[str]:
+def _statement_ids(row_values: Values) -> Iterator[str]:
     """The statement ids of a row; in some rows `statements` is a number."""
     for column in _STATEMENT_COLUMNS:
-        column_value = values.get(column)
+        column_value = row_values.get(column)
         for statement in column_value if isinstance(column_value, list) else [column_value]:
             if isinstance(statement, str):
                 yield statement
@@ -105,18 +105,20 @@ def _asked_times(
     row: ReleasedRow, release_manifest: Manifest
 ) -> tuple[AskedTime | None, AskedTime | None]:
     """Return the time that a row asks about, and the period before it where it compares two."""
-    values = row.values
-    if values.get("period") and "period_last" in values:
+    row_values = row.values
+    if row_values.get("period") and "period_last" in row_values:
         try:
-            period = Period.parse(values["period"])
+            period = Period.parse(row_values["period"])
         except UserError:  # a row of somebody else's dataset
             return _time_of_roles(row), None
         # with `at: end` what holds on the last day of a period counts, else what does on any
         at_end = release_manifest.parameters.get("at") == "end"
         times = [_time_of_period(one_period, at_end) for one_period in (period, period + -1)]
-        return (times[1], times[0]) if values.get("split") == "deleted" else (times[0], times[1])
-    if "time_first" in values and "time_last" in values:
-        first, last = values["time_first"], values["time_last"]
+        return (
+            (times[1], times[0]) if row_values.get("split") == "deleted" else (times[0], times[1])
+        )
+    if "time_first" in row_values and "time_last" in row_values:
+        first, last = row_values["time_first"], row_values["time_last"]
         return AskedTime(first, last, _stretch_words(first, last)), None
     return _time_of_roles(row), None
 

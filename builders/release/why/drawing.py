@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from factdrift.builders.core.errors import printable
 from factdrift.builders.facts.intervals import Certainty
-from factdrift.builders.release.why.histories import AskedTime, History, Term
+from factdrift.builders.release.why.histories import AskedTime, FactHistory, Term
 
 WIDTH = 44
 """Characters of the time line: labels and dates beside it fit into a terminal of 120 columns."""
@@ -36,7 +36,7 @@ class Span(NamedTuple):
         return min(max((day - self.first).days / days, 0.0), 1.0)
 
 
-def drawn_terms(history: History) -> tuple[list[Term], int]:
+def drawn_terms(history: FactHistory) -> tuple[list[Term], int]:
     """Return the terms of a drawing, those that held when asked before others, and how many more.
 
     They keep their order.
@@ -51,7 +51,7 @@ def drawn_terms(history: History) -> tuple[list[Term], int]:
     return [terms[place] for place in chosen_places], len(terms) - _TERMS_SHOWN
 
 
-def span_of(terms: Sequence[Term], asked: AskedTime | None) -> Span | None:
+def span_of(terms: Sequence[Term], asked_time: AskedTime | None) -> Span | None:
     """Return the days that a drawing shows: all that is known of the terms and the time asked."""
     days = [
         day
@@ -61,7 +61,11 @@ def span_of(terms: Sequence[Term], asked: AskedTime | None) -> Span | None:
     ]
     if not days:
         return None
-    days += [day for day in (asked.first, asked.last) if day is not None] if asked else []
+    days += (
+        [day for day in (asked_time.first, asked_time.last) if day is not None]
+        if asked_time
+        else []
+    )
     first, last = min(days), max(days)
     if any(term.start_first is None for term in terms):
         first = first.replace(year=max(first.year - _YEARS_BEFORE, 1), day=1)
@@ -75,9 +79,9 @@ def bar(term: Term, span: Span) -> str:
     return "".join(marks[term.interval.holds_within(*cell)] for cell in cells)
 
 
-def asked_line(asked: AskedTime, span: Span) -> str:
+def asked_line(asked_time: AskedTime, span: Span) -> str:
     """Return the line that marks the time asked about."""
-    first, last = asked.first or span.first, asked.last or span.last
+    first, last = asked_time.first or span.first, asked_time.last or span.last
     cells = [span.cell(place, WIDTH) for place in range(WIDTH)]
     return "".join(ASKED if start <= last and end >= first else " " for start, end in cells)
 
@@ -107,19 +111,19 @@ _SURE, _MAYBE, _BAND = "#1f6fb2", "#a9cbe8", "#f4d35e"
 about: told apart in grey as well."""
 
 
-def svg(title: str, histories: Sequence[History], asked: AskedTime | None) -> str:
+def svg(title: str, histories: Sequence[FactHistory], asked_time: AskedTime | None) -> str:
     """Return the time lines of histories as an SVG document."""
     parts: list[str] = []
     top = _MARGIN + _ROW
     for history in histories:
         terms, _ = drawn_terms(history)
-        span = span_of(terms, asked)
+        span = span_of(terms, asked_time)
         heading = f"{history.subject_label or history.subject}, {history.relation_label}"
         parts.append(_text(_MARGIN, top, heading, "bold"))
         top += _ROW // 2
         if span is None:
             continue
-        parts += _panel(terms, span, asked, top)
+        parts += _panel(terms, span, asked_time, top)
         top += _ROW * (len(terms) + 2)
     width, height = _LABELS + _BARS + 2 * _MARGIN, top + _MARGIN
     head = (
@@ -132,44 +136,48 @@ def svg(title: str, histories: Sequence[History], asked: AskedTime | None) -> st
     return "\n".join([head, title_text, background, *parts, "</svg>"]) + "\n"
 
 
-def _panel(terms: Sequence[Term], span: Span, asked: AskedTime | None, top: int) -> Iterator[str]:
+def _panel(
+    terms: Sequence[Term], span: Span, asked_time: AskedTime | None, top: int
+) -> Iterator[str]:
     """Yield the bars of one history, with the time asked about behind them and years below."""
     height = _ROW * len(terms)
-    if asked is not None:
-        left = _x(span, asked.first or span.first)
-        right = _x(span, asked.last or span.last)
-        yield _rect(left, top, max(right - left, 3.0), height, _BAND)
+    if asked_time is not None:
+        band_start = _x_place(span, asked_time.first or span.first)
+        band_end = _x_place(span, asked_time.last or span.last)
+        yield _rect(band_start, top, max(band_end - band_start, 3.0), height, _BAND)
     for place, term in enumerate(terms):
-        y = top + _ROW * place
-        yield _text(_MARGIN, y + 16, term.object_label or term.object)
-        perhaps_first = term.start_first or span.first
-        perhaps_last = term.end_last or span.last
-        left = _x(span, perhaps_first)
-        yield _rect(left, y + 5, max(_x(span, perhaps_last) - left, 2.0), 13, _MAYBE)
-        if term.start_last and term.end_first and not term.rival:
-            sure_left = _x(span, term.start_last)
-            if term.start_last <= term.end_first:
-                sure_width = max(_x(span, term.end_first) - sure_left, 2.0)
-                yield _rect(sure_left, y + 5, sure_width, 13, _SURE)
+        row_top = top + _ROW * place
+        yield _text(_MARGIN, row_top + 16, term.object_label or term.object)
+        maybe_start = _x_place(span, term.start_first or span.first)
+        maybe_end = _x_place(span, term.end_last or span.last)
+        yield _rect(maybe_start, row_top + 5, max(maybe_end - maybe_start, 2.0), 13, _MAYBE)
+        if term.rival or not (term.start_last and term.end_first):
+            continue
+        if term.start_last <= term.end_first:
+            sure_start = _x_place(span, term.start_last)
+            sure_width = max(_x_place(span, term.end_first) - sure_start, 2.0)
+            yield _rect(sure_start, row_top + 5, sure_width, 13, _SURE)
     years = span.last.year - span.first.year + 1
     for year in range(span.first.year, span.last.year + 1, max(1, -(-years // 10))):
         day = max(date(year, 1, 1), span.first)
-        yield _text(_x(span, day), top + height + 16, str(year))
+        yield _text(_x_place(span, day), top + height + 16, str(year))
 
 
-def _x(span: Span, day: date) -> float:
+def _x_place(span: Span, day: date) -> float:
     return round(_MARGIN + _LABELS + _BARS * span.share(day), 1)
 
 
-def _rect(x: float, y: float, width: float, height: float, fill: str) -> str:
-    return f'<rect x="{x}" y="{y}" width="{round(width, 1)}" height="{height}" fill="{fill}"/>'
+def _rect(x_start: float, y_start: float, width: float, height: float, fill: str) -> str:
+    place = f'x="{x_start}" y="{y_start}"'
+    size = f'width="{round(width, 1)}" height="{height}"'
+    return f'<rect {place} {size} fill="{fill}"/>'
 
 
-def _text(x: float, y: float, text: str, weight: str = "normal") -> str:
+def _text(x_start: float, baseline: float, text: str, weight: str = "normal") -> str:
     shown_text = _safe(text)
     if len(shown_text) > _LABEL_LENGTH and weight == "normal":
         shown_text = shown_text[: _LABEL_LENGTH - 1] + "…"
-    return f'<text x="{x}" y="{y}" font-weight="{weight}">{escape(shown_text)}</text>'
+    return f'<text x="{x_start}" y="{baseline}" font-weight="{weight}">{escape(shown_text)}</text>'
 
 
 _LABEL_LENGTH = 42

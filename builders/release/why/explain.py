@@ -12,7 +12,7 @@ from factdrift.builders.facts.relations import TEMPLATES
 from factdrift.builders.release import manifest
 from factdrift.builders.release.card import DROPPED
 from factdrift.builders.release.manifest import Manifest
-from factdrift.builders.release.why.checks import Check, file_check, row_checks
+from factdrift.builders.release.why.checks import RowCheck, file_check, row_checks
 from factdrift.builders.release.why.claims import (
     ClaimedItem,
     Claims,
@@ -22,9 +22,9 @@ from factdrift.builders.release.why.claims import (
 )
 from factdrift.builders.release.why.histories import (
     AskedTime,
-    History,
+    FactHistory,
+    FactPair,
     HistoryReader,
-    Pair,
     item_address,
 )
 from factdrift.builders.release.why.lookup import (
@@ -91,12 +91,12 @@ class Explanation:
     prompt: str
     targets: tuple[str, ...]
     items: tuple[ClaimedItem, ...]
-    asked: AskedTime | None
-    before: AskedTime | None
+    asked_time: AskedTime | None
+    time_before: AskedTime | None
     left_out: tuple[LeftOut, ...]
     left_out_in_all: int
-    checks: tuple[Check, ...]
-    histories: tuple[History, ...]
+    checks: tuple[RowCheck, ...]
+    histories: tuple[FactHistory, ...]
     statements: tuple[str, ...]
     texts: tuple[ShownText, ...]
     filters: tuple[FilterPass, ...]
@@ -149,8 +149,8 @@ class _Explainer:
         """Explain a row that the release has."""
         claims = claims_of(row, self._manifest)
         self._reader.row_labels = labels_of(row.values)
-        dump_count = 2 if claims.asked is None else 1
-        histories = self._histories(self._pairs(row, claims), claims.asked, dump_count)
+        dump_count = 2 if claims.asked_time is None else 1
+        histories = self._histories(self._pairs(row, claims), claims.asked_time, dump_count)
         texts = self._texts.texts(row.values)
         checks = [file_check(self._folder, self._manifest, row.split.file)]
         checks += row_checks(row, claims, histories, texts, self._reader)
@@ -165,8 +165,8 @@ class _Explainer:
             prompt=claims.prompt,
             targets=claims.targets,
             items=tuple(self._named(claims.items)),
-            asked=claims.asked,
-            before=claims.before,
+            asked_time=claims.asked_time,
+            time_before=claims.time_before,
             left_out=(),
             left_out_in_all=0,
             checks=tuple(checks),
@@ -188,7 +188,7 @@ class _Explainer:
         first = dropped_rows[0]
         times = period_times(first["period"], self._manifest.parameters.get("at") == "end")
         pairs = [
-            Pair(row["subject"], row["relation"])
+            FactPair(row["subject"], row["relation"])
             for row in dropped_rows
             if row["subject"] and row["relation"]
         ]
@@ -220,8 +220,8 @@ class _Explainer:
             prompt="",
             targets=(),
             items=tuple(seen_items),
-            asked=times[0] if times else None,
-            before=times[1] if times else None,
+            asked_time=times[0] if times else None,
+            time_before=times[1] if times else None,
             left_out=tuple(left_out),
             left_out_in_all=dropped_count,
             checks=(file_check(self._folder, self._manifest, DROPPED),),
@@ -233,7 +233,7 @@ class _Explainer:
             missing=tuple(self._missing(histories, statement_ids)),
         )
 
-    def _pairs(self, row: ReleasedRow, claims: Claims) -> list[Pair]:
+    def _pairs(self, row: ReleasedRow, claims: Claims) -> list[FactPair]:
         """The subjects and relations behind a row, that of its own columns first."""
         pairs = self._reader.pairs_of(claims.statements) if claims.statements else []
         own_pair = claims.pair
@@ -243,12 +243,12 @@ class _Explainer:
         return pairs[:_PAIRS_SHOWN]
 
     def _histories(
-        self, pairs: Sequence[Pair], asked: AskedTime | None, dump_count: int
-    ) -> list[History]:
+        self, pairs: Sequence[FactPair], asked_time: AskedTime | None, dump_count: int
+    ) -> list[FactHistory]:
         histories = []
         for pair in pairs:
             rules = rule_sentences(pair.relation, self._templates, self._manifest)
-            histories.append(self._reader.history(pair, asked, rules, dump_count))
+            histories.append(self._reader.history(pair, asked_time, rules, dump_count))
         return histories
 
     def _named(self, items: Sequence[ClaimedItem]) -> list[ClaimedItem]:
@@ -269,7 +269,7 @@ class _Explainer:
                     return self._texts.article(matches[0][article_column])
         return []
 
-    def _missing(self, histories: Sequence[History], statement_ids: Sequence[str]) -> list[str]:
+    def _missing(self, histories: Sequence[FactHistory], statement_ids: Sequence[str]) -> list[str]:
         """What could not be shown, and what to do."""
         missing = list(self._texts.missing)
         has_facts = bool(histories or statement_ids)
@@ -295,7 +295,7 @@ class _Explainer:
         return missing
 
 
-def _names(values: Values, column: str) -> list[Any]:
+def _names(row_values: Values, column: str) -> list[Any]:
     """A column that is a list of names; none where it is something else."""
-    column_value = values.get(column)
+    column_value = row_values.get(column)
     return column_value if isinstance(column_value, list) else []

@@ -35,7 +35,7 @@ as the members of a large group, have some hundreds."""
 _SEGMENT_COLUMNS = set(arrow_schema(rows.Segment).names) - {"stale_until"}
 
 
-class Pair(NamedTuple):
+class FactPair(NamedTuple):
     """A subject and a relation, `P54-club` or the property."""
 
     subject: str
@@ -125,7 +125,7 @@ class Life:
 
 
 @dataclass(frozen=True)
-class History:
+class FactHistory:
     """What is known of one subject and relation."""
 
     subject: str
@@ -177,37 +177,43 @@ class HistoryReader:
         """Return the label of an item that the dump or the release's timelines have."""
         return str(self._entity(item).get("label") or self._labels.get(item, "")) if item else ""
 
-    def pairs_of(self, statement_ids: Sequence[str]) -> list[Pair]:
+    def pairs_of(self, statement_ids: Sequence[str]) -> list[FactPair]:
         """Return the subjects and relations of statements, as far as the tables know them."""
         wanted_ids = list(statement_ids)
-        pairs: dict[Pair, None] = {}
+        pairs: dict[FactPair, None] = {}
         covered_ids: set[str] = set()
         for _, path in self._segment_tables():
             test = "list_has_any(statements, ?)"
-            for values in matching_rows(self._db, path, test, [wanted_ids], MOST_ROWS):
-                if not covered_ids.issuperset({*values["statements"]} & {*wanted_ids}):
-                    covered_ids.update(values["statements"])
-                    pairs[Pair(values["subject"], values["relation"])] = None
+            for row_values in matching_rows(self._db, path, test, [wanted_ids], MOST_ROWS):
+                if not covered_ids.issuperset({*row_values["statements"]} & {*wanted_ids}):
+                    covered_ids.update(row_values["statements"])
+                    pairs[FactPair(row_values["subject"], row_values["relation"])] = None
         for mined in self._build.mined:
             open_ids = [name for name in wanted_ids if name not in covered_ids]
             test = "list_contains(?, statement)"
-            for values in matching_rows(self._db, mined / STATEMENTS, test, [open_ids], MOST_ROWS):
-                covered_ids.add(values["statement"])
-                pairs[Pair(values["subject"], values["relation"])] = None
+            for row_values in matching_rows(
+                self._db, mined / STATEMENTS, test, [open_ids], MOST_ROWS
+            ):
+                covered_ids.add(row_values["statement"])
+                pairs[FactPair(row_values["subject"], row_values["relation"])] = None
         return list(pairs)
 
     def history(
-        self, pair: Pair, asked: AskedTime | None, rules: tuple[str, ...], mined_count: int = 1
-    ) -> History:
+        self,
+        pair: FactPair,
+        asked_time: AskedTime | None,
+        rules: tuple[str, ...],
+        mined_count: int = 1,
+    ) -> FactHistory:
         """Return what is known of a subject and relation.
 
         `mined_count` is how many dumps are asked for their statements, the newest first.
         """
-        terms, source = self._terms(pair, asked)
+        terms, source = self._terms(pair, asked_time)
         statements = self._statements(pair, mined_count)
         items = [pair.subject, *(term.object for term in terms if term.holds in ("surely", None))]
         lives = [life for item in dict.fromkeys(items) if (life := self._life(item))]
-        return History(
+        return FactHistory(
             subject=pair.subject,
             subject_label=self.label(pair.subject),
             relation=pair.relation,
@@ -234,66 +240,71 @@ class HistoryReader:
         for path in self._build.segment_tables:
             yield f"{path.parent.name}/{path.name}", path
 
-    def _terms(self, pair: Pair, asked: AskedTime | None) -> tuple[list[Term], str]:
+    def _terms(self, pair: FactPair, asked_time: AskedTime | None) -> tuple[list[Term], str]:
         for source, path in self._segment_tables():
             test = "subject = ? AND relation = ?"
             segments = matching_rows(self._db, path, test, [*pair], MOST_ROWS)
             if segments:
-                terms = [self._term(values) for values in segments]
-                if asked is not None:
-                    terms = [replace(term, holds=asked.holds(term)) for term in terms]
+                terms = [self._term(row_values) for row_values in segments]
+                if asked_time is not None:
+                    terms = [replace(term, holds=asked_time.holds(term)) for term in terms]
                 return sorted(terms, key=_term_order), source
         return [], ""
 
-    def _term(self, values: Values) -> Term:
-        label = values.get("object_label")
+    def _term(self, row_values: Values) -> Term:
+        label = row_values.get("object_label")
         self._labels |= {
-            values["subject"]: values.get("subject_label") or "",
-            values["object"]: label or "",
-            values["relation"]: values.get("relation_label") or "",
+            row_values["subject"]: row_values.get("subject_label") or "",
+            row_values["object"]: label or "",
+            row_values["relation"]: row_values.get("relation_label") or "",
         }
         page_columns = ("rule", "mention", "paragraph", "start_stated", "end_stated")
-        has_page = "rule" in values
+        has_page = "rule" in row_values
         return Term(
-            object=values["object"],
-            object_label=label or self.label(values["object"]),
-            **{name: values[name] for name in DATES},
-            end_open=values["end_open"],
-            end_inferred=values["end_inferred"],
-            rival=values["rival"],
-            stale_until=values.get("stale_until"),
-            snapshot=values.get("snapshot"),
-            statements=tuple(values["statements"]),
-            page={name: values[name] for name in page_columns} if has_page else {},
+            object=row_values["object"],
+            object_label=label or self.label(row_values["object"]),
+            **{name: row_values[name] for name in DATES},
+            end_open=row_values["end_open"],
+            end_inferred=row_values["end_inferred"],
+            rival=row_values["rival"],
+            stale_until=row_values.get("stale_until"),
+            snapshot=row_values.get("snapshot"),
+            statements=tuple(row_values["statements"]),
+            page={name: row_values[name] for name in page_columns} if has_page else {},
         )
 
-    def _statements(self, pair: Pair, mined_count: int) -> list[DumpStatement]:
+    def _statements(self, pair: FactPair, mined_count: int) -> list[DumpStatement]:
         by_content: dict[tuple[Any, ...], DumpStatement] = {}
         property_id = property_of(pair.relation)
         test = "subject = ? AND relation = ?"
         for mined in self._build.mined[:mined_count]:
             parameters = [pair.subject, property_id]
-            for values in matching_rows(self._db, mined / STATEMENTS, test, parameters, MOST_ROWS):
+            for row_values in matching_rows(
+                self._db, mined / STATEMENTS, test, parameters, MOST_ROWS
+            ):
                 content = tuple(
-                    value for name, value in values.items() if name not in ("snapshot", "kind")
+                    value for name, value in row_values.items() if name not in ("snapshot", "kind")
                 )
-                known = by_content.get(content)
-                days = (*(known.snapshots if known else ()), values["snapshot"])
-                by_content[content] = self._statement(values, tuple(sorted({*days})))
+                known_statement = by_content.get(content)
+                days = (
+                    *(known_statement.snapshots if known_statement else ()),
+                    row_values["snapshot"],
+                )
+                by_content[content] = self._statement(row_values, tuple(sorted({*days})))
         return sorted(by_content.values(), key=_statement_order)
 
-    def _statement(self, values: Values, snapshots: tuple[date, ...]) -> DumpStatement:
+    def _statement(self, row_values: Values, snapshots: tuple[date, ...]) -> DumpStatement:
         return DumpStatement(
-            statement=values["statement"],
-            subject=values["subject"],
-            relation=values["relation"],
-            object=values["object"],
-            object_label=self.label(values["object"]),
-            **{name: values[name] for name in DATES},
-            end_open=values["end_open"],
-            sighting=values["sighting"],
-            rank=values["rank"],
-            reason=values["reason"],
+            statement=row_values["statement"],
+            subject=row_values["subject"],
+            relation=row_values["relation"],
+            object=row_values["object"],
+            object_label=self.label(row_values["object"]),
+            **{name: row_values[name] for name in DATES},
+            end_open=row_values["end_open"],
+            sighting=row_values["sighting"],
+            rank=row_values["rank"],
+            reason=row_values["reason"],
             snapshots=snapshots,
         )
 

@@ -54,9 +54,9 @@ def find_row(
     """
     matches: list[ReleasedRow] = []
     for config, split in _splits_with_ids(release_manifest, config_name):
-        values = _first_match(db, locate_file(release_folder, split.file), "id = ?", [row_id])
-        if values is not None:
-            matches.append(ReleasedRow(config, split, values))
+        row_values = _first_match(db, locate_file(release_folder, split.file), "id = ?", [row_id])
+        if row_values is not None:
+            matches.append(ReleasedRow(config, split, row_values))
     if not matches:
         return None
     first_match = matches[0]

@@ -6,7 +6,7 @@ is taken: it says the same whichever release it was mined for.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -26,6 +26,8 @@ STATEMENTS, ENTITIES = "statements.parquet", "entities.parquet"
 """The tables of a mined folder."""
 _SEGMENT_TABLES = ("terms.parquet", "timelines.parquet", "segments.parquet")
 """Tables of segments by name, those that a dataset asks about first."""
+_KEY_LENGTH = 16
+"""Hex digits of a step's key, with which the name of its folder ends."""
 _SEGMENT_COLUMNS = set(arrow_schema(rows.Segment).names)
 
 
@@ -92,23 +94,32 @@ def build_tables(
         if not (folder / STATEMENTS).is_file():
             hint_text = f"mine the dump first: factdrift mine {folder} --out mined"
             raise UserError("this is no mined folder", where=folder, hint=hint_text)
-    keys = _noted_keys(root, release_folder, release_manifest.dataset)
-    step_folders = tuple(
-        folder
-        for folder in (sorted(root.iterdir()) if root.is_dir() else ())
-        if folder.is_dir() and keys is not None and folder.name[-16:] in keys
-    )
-    snapshots = {
-        entry.snapshot for entry in release_manifest.inputs if entry.name in ("dump", "older")
-    }
+    step_keys = _noted_keys(root, release_folder, release_manifest.dataset)
+    step_folders = _step_folders(root, step_keys or set())
     own_mined = [folder for folder in step_folders if (folder / STATEMENTS).is_file()]
-    if not own_mined and root.is_dir():
-        own_mined = [
-            folder for folder in sorted(root.glob("mine-*")) if _mined_day(folder) in snapshots
-        ]
+    if not own_mined:
+        snapshots = {
+            entry.snapshot
+            for entry in release_manifest.inputs
+            if entry.snapshot and entry.name in ("dump", "older")
+        }
+        mined_steps = sorted(root.glob("mine-*")) if root.is_dir() else []
+        own_mined = [folder for folder in mined_steps if _mined_day(folder) in snapshots]
     # the newest dump is what rows are made of; an older one is only compared with
     own_mined.sort(key=lambda folder: _mined_day(folder) or date.min, reverse=True)
-    return BuildTables(root, step_folders, (*given_folders, *own_mined), keys is not None)
+    mined = (*given_folders, *own_mined)
+    return BuildTables(root, tuple(step_folders), mined, step_keys is not None)
+
+
+def _step_folders(root: Path, step_keys: Collection[str]) -> list[Path]:
+    """Return the folders of the steps with these keys."""
+    if not root.is_dir() or not step_keys:
+        return []
+    return [
+        folder
+        for folder in sorted(root.iterdir())
+        if folder.is_dir() and folder.name[-_KEY_LENGTH:] in step_keys
+    ]
 
 
 def _noted_keys(root: Path, release_folder: Path, dataset: str) -> set[str] | None:

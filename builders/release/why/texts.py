@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from factdrift.builders import rows
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import Manifest, locate_file
 from factdrift.builders.release.why.lookup import Values, matching_rows
@@ -30,27 +31,27 @@ _STATED_COLUMNS = {"passage", "subject", "relation", "object", "start", "end"}
 class Mark:
     """A span of a text: `text[start:end]`, and why it is marked.
 
-    `claimed` is what the row says that the span is; empty where it says nothing.
+    `claimed_text` is what the row says that the span is; empty where it says nothing.
     """
 
     start: int
     end: int
     words: str
-    claimed: str = ""
+    claimed_text: str = ""
 
 
 @dataclass(frozen=True)
 class ShownText:
     """A text behind a row. `text` is whole; printing cuts it around the marks.
 
-    `claimed` is what the row says stands at each mark, as far as it says so.
+    `claimed_texts` are what the row says that the spans are, as far as it says so.
     """
 
     source: str
     text: str
     day: date | None = None
     marks: tuple[Mark, ...] = ()
-    claimed: tuple[str, ...] = ()
+    claimed_texts: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
     """What the row says of the text, and the text does not have."""
     notes: tuple[str, ...] = ()
@@ -77,27 +78,27 @@ class TextReader:
     news: Sequence[str]
     missing: list[str] = field(default_factory=list)
 
-    def texts(self, values: Values) -> list[ShownText]:
+    def texts(self, row_values: Values) -> list[ShownText]:
         """Return the texts that a row points into."""
-        shown_texts = [*self._context(values), *self._news(values)]
-        if isinstance(values.get("evidence"), list) and "stale" in values:
-            shown_texts += self._passages(values)
-        if values.keys() >= _PASSAGE_COLUMNS and "source" in values:
-            shown_texts.append(self._own_passage(values))
+        shown_texts = [*self._context(row_values), *self._news(row_values)]
+        if isinstance(row_values.get("evidence"), list) and "stale" in row_values:
+            shown_texts += self._passages(row_values)
+        if row_values.keys() >= _PASSAGE_COLUMNS and "source" in row_values:
+            shown_texts.append(self._own_passage(row_values))
         return shown_texts
 
     # --- Pages ------------------------------------------------------------------------------------
 
-    def _context(self, values: Values) -> Iterator[ShownText]:
+    def _context(self, row_values: Values) -> Iterator[ShownText]:
         """The context of a question, with the spans of its answers."""
-        spans = values.get("answers")
+        spans = row_values.get("answers")
         if not (isinstance(spans, dict) and {"text", "answer_start"} <= spans.keys()):
             return
-        context = str(values.get("context") or "")
-        revision = values.get("revision")
-        source = f"page “{values.get('title')}”" + f", revision {revision}" * bool(revision)
-        if values.get("page"):
-            source += f" (https://en.wikipedia.org/w/index.php?curid={values['page']})"
+        context = str(row_values.get("context") or "")
+        revision = row_values.get("revision")
+        source = f"page “{row_values.get('title')}”" + f", revision {revision}" * bool(revision)
+        if row_values.get("page"):
+            source += f" (https://en.wikipedia.org/w/index.php?curid={row_values['page']})"
         if not context:
             self.missing.append(
                 "the text of the page: the release has none (`text: false`); "
@@ -108,16 +109,16 @@ class TextReader:
             for text, start in zip(spans["text"], spans["answer_start"], strict=False)
         ]
         if context:
-            notes = tuple(_context_notes(values))
-            claimed = tuple(spans["text"])
-            yield ShownText(source, context, None, tuple(marks), claimed, notes=notes)
+            notes = tuple(_context_notes(row_values))
+            span_texts = tuple(spans["text"])
+            yield ShownText(source, context, None, tuple(marks), span_texts, notes=notes)
         if not (context and marks):
-            yield from self._paragraphs(values, source)
+            yield from self._paragraphs(row_values, source)
 
-    def _paragraphs(self, values: Values, source: str) -> Iterator[ShownText]:
+    def _paragraphs(self, row_values: Values, source: str) -> Iterator[ShownText]:
         """The paragraphs of the whole page that name what held, where the context has none."""
-        pages = self._find({"item", "paragraphs"}, "item = ?", [values.get("subject")])
-        segment_ids = values.get("segments") or []
+        pages = self._find({"item", "paragraphs"}, "item = ?", [row_values.get("subject")])
+        segment_ids = row_values.get("segments") or []
         aligned = self._find({"id", "mention", "paragraph"}, "list_contains(?, id)", [segment_ids])
         for segment in aligned if pages else []:
             place = segment["paragraph"]
@@ -130,27 +131,31 @@ class TextReader:
                 segment["mention"],
             )
             text = pages[0]["paragraphs"][place]["text"]
-            claimed = (segment["mention"],)
-            yield ShownText(f"paragraph {place} of the {source}", text, None, (mark,), claimed)
+            paragraph_words = f"paragraph {place} of the {source}"
+            yield ShownText(paragraph_words, text, None, (mark,), (segment["mention"],))
 
     # --- News -------------------------------------------------------------------------------------
 
-    def _news(self, values: Values) -> Iterator[ShownText]:
+    def _news(self, row_values: Values) -> Iterator[ShownText]:
         """The articles of a row, with what it marks in them."""
         for column in ("evidence_id", "article"):
-            article_id = values.get(column)
+            article_id = row_values.get(column)
             if isinstance(article_id, str) and ARTICLE_ID.fullmatch(article_id):
-                yield from self._article(article_id, "article", _marks_of_row(values))
+                yield from self._article(article_id, "article", _marks_of_row(row_values))
         for column, words in (("new_evidence", "new article"), ("old_evidence", "old article")):
-            evidence = values.get(column)
+            evidence = row_values.get(column)
             if isinstance(evidence, dict) and "article" in evidence:
                 mark = Mark(evidence["start"], evidence["end"], f"`{column}`")
                 yield from self._article(evidence["article"], words, _always(mark))
-        own_id = values.get("id")
-        if {"file", "line"} <= values.keys() and isinstance(own_id, str):
+        own_id = row_values.get("id")
+        if {"file", "line"} <= row_values.keys() and isinstance(own_id, str):
             yield from self._article(own_id, "article", lambda text: [])
-        if values.get("source") == "news" and not values.get("text") and values.get("place"):
-            article_id, _, _ = str(values["place"]).rpartition("_")
+        if (
+            row_values.get("source") == "news"
+            and not row_values.get("text")
+            and row_values.get("place")
+        ):
+            article_id, _, _ = str(row_values["place"]).rpartition("_")
             yield from self._article(article_id, "article", lambda text: [])
 
     def article(self, article_id: str) -> list[ShownText]:
@@ -160,82 +165,83 @@ class TextReader:
     def _article(
         self, article_id: str, words: str, marks: Callable[[str], Sequence[Mark]]
     ) -> Iterator[ShownText]:
-        id_parts = ARTICLE_ID.fullmatch(article_id)
-        if not id_parts:
-            return
-        year = id_parts[1]
-        archives = [*self.news] or [
-            *map(str, self.build.input_files(self.release_manifest, "news"))
-        ]
-        # the archives of WMT have a year in their names, and only that year's has the article
-        of_year = [path for path in archives if f".{year}." in Path(path).name]
         readable_id = readable_article(article_id)
         try:
-            found = next(
-                iter(read_articles(find_archives(of_year or archives), [article_id], strict=False))
-                if archives
-                else iter(()),
-                None,
-            )
+            article = self._read_article(article_id, f"{words} {readable_id}")
         except UserError as error:
-            self.missing.append(f"the text of the article {readable_id}: {error}")
+            self.missing.append(f"the text of the {words} {readable_id}: {error}")
             return
-        if found is None:
-            self.missing.append(
-                f"the text of the {words} {readable_id}: "
-                + (
-                    "the archives that were read lack it"
-                    if archives
-                    else f"name the archive of {year}: --news FILE, the same as the release's"
-                )
-            )
+        if article is None:
             return
-        all_marks = marks(found.text)
+        all_marks = marks(article.text)
         # a mark without a place is of words that the text does not have
         text_marks = tuple(mark for mark in all_marks if mark.start >= 0)
         yield ShownText(
             f"{words} {readable_id}",
-            found.text,
-            found.day,
+            article.text,
+            article.day,
             text_marks,
-            tuple(mark.claimed for mark in text_marks if mark.claimed),
-            tuple(mark.claimed for mark in all_marks if mark.start < 0),
+            tuple(mark.claimed_text for mark in text_marks if mark.claimed_text),
+            tuple(mark.claimed_text for mark in all_marks if mark.start < 0),
         )
+
+    def _read_article(self, article_id: str, article_words: str) -> rows.Article | None:
+        """Read an article from the archives; where that cannot be, say what to do."""
+        id_parts = ARTICLE_ID.fullmatch(article_id)
+        if not id_parts:
+            return None
+        year = id_parts[1]
+        archives = [*self.news] or [
+            *map(str, self.build.input_files(self.release_manifest, "news"))
+        ]
+        if not archives:
+            advice = f"name the archive of {year}, the same as the release's: --news FILE"
+            self.missing.append(f"the text of the {article_words}: {advice}")
+            return None
+        # the archives of WMT have a year in their names, and only that year's has the article
+        of_year = [path for path in archives if f".{year}." in Path(path).name]
+        archive_files = find_archives(of_year or archives)
+        article = next(read_articles(archive_files, [article_id], strict=False), None)
+        if article is None:
+            self.missing.append(f"the text of the {article_words}: no archive has it")
+        return article
 
     # --- Passages of a corpus ---------------------------------------------------------------------
 
-    def _passages(self, values: Values) -> Iterator[ShownText]:
+    def _passages(self, row_values: Values) -> Iterator[ShownText]:
         """The passages of a question over a corpus: those that prove, support, or are stale."""
-        answers = {*(values.get("answer_ids") or ())}
+        answers = {*(row_values.get("answer_ids") or ())}
         for column, words in (
             ("evidence", "proves the answer"),
             ("supporting", "states the same of an earlier day"),
             ("unjudged", "states the answer, proves nothing of the day"),
             ("stale", "states another one"),
         ):
-            passage_ids = values.get(column) or []
+            passage_ids = row_values.get(column) or []
             for passage_id in passage_ids[:_PASSAGES_SHOWN]:
                 passage = self._find(_PASSAGE_COLUMNS | {"source"}, "id = ?", [passage_id])
                 if passage:
                     stated = self._stated(
-                        passage_id, values, None if column == "stale" else answers
+                        passage_id, row_values, None if column == "stale" else answers
                     )
                     yield _passage_text(passage[0], f"passage that {words}", stated)
             if len(passage_ids) > _PASSAGES_SHOWN:
                 rest = len(passage_ids) - _PASSAGES_SHOWN
                 yield ShownText(f"{rest:,} more that would be shown here: {words}", "")
 
-    def _own_passage(self, values: Values) -> ShownText:
-        stated = self._find(_STATED_COLUMNS, "passage = ?", [values["id"]])
-        return _passage_text(values, "passage", stated)
+    def _own_passage(self, row_values: Values) -> ShownText:
+        stated = self._find(_STATED_COLUMNS, "passage = ?", [row_values["id"]])
+        return _passage_text(row_values, "passage", stated)
 
-    def _stated(self, passage_id: str, values: Values, answers: set[str] | None) -> list[Values]:
+    def _stated(
+        self, passage_id: str, row_values: Values, answers: set[str] | None
+    ) -> list[Values]:
         """What a passage states of the question's history."""
         stated = self._find(_STATED_COLUMNS, "passage = ?", [passage_id])
         of_subject = [
             fact
             for fact in stated
-            if fact["subject"] == values.get("subject")
+            if fact["subject"] == row_values.get("subject")
             and (answers is None or not answers or fact["object"] in answers)
         ]
         return of_subject or stated
@@ -283,32 +289,32 @@ def _stated_words(fact: Values) -> str:
     return ", ".join(parts)
 
 
-def _context_notes(values: Values) -> Iterator[str]:
-    if values.get("context_cut"):
+def _context_notes(row_values: Values) -> Iterator[str]:
+    if row_values.get("context_cut"):
         yield "the paragraphs that name an answer are left out on purpose (`context_cut`)"
-    if values.get("answerable") == "not_in_page":
+    if row_values.get("answerable") == "not_in_page":
         yield "no answer stands in the text: something held, but the text does not name it"
-    if values.get("answerable") == "nothing_holds":
+    if row_values.get("answerable") == "nothing_holds":
         yield "no answer is known: nothing held at the time"
-    if values.get("rules"):
-        yield f"how the page names each object: {', '.join(values['rules'])}"
-    if values.get("evidence") in ("both", "one", "none"):
-        yield f"boundaries that the page states near the mention: {values['evidence']}"
+    if row_values.get("rules"):
+        yield f"how the page names each object: {', '.join(row_values['rules'])}"
+    if row_values.get("evidence") in ("both", "one", "none"):
+        yield f"boundaries that the page states near the mention: {row_values['evidence']}"
 
 
-def _marks_of_row(values: Values) -> Callable[[str], list[Mark]]:
+def _marks_of_row(row_values: Values) -> Callable[[str], list[Mark]]:
     """Return a function that marks the answers of a news row in a text."""
-    answers = values.get("answers")
-    answer = values.get("new_answer") or values.get("answer")
+    answers = row_values.get("answers")
+    answer = row_values.get("new_answer") or row_values.get("answer")
     texts = answers if isinstance(answers, list) else [answer] if isinstance(answer, str) else []
-    start = values.get("answer_start")
+    start = row_values.get("answer_start")
 
     def marks(text: str) -> list[Mark]:
         if isinstance(start, int) and texts:
             answer_text = str(texts[0])
             end = start + len(answer_text)
             return [Mark(start, end, f"answer “{answer_text}”", answer_text)]
-        questions = values.get("questions") or []
+        questions = row_values.get("questions") or []
         marks_of_answers = []
         for number, answer_text in enumerate(map(str, texts)):
             place = text.find(answer_text)
@@ -317,7 +323,7 @@ def _marks_of_row(values: Values) -> Callable[[str], list[Mark]]:
                 words = f"{questions[number]} {words}"
             marks_of_answers.append(Mark(place, place + len(answer_text), words, answer_text))
         # words to leave out are many: only those that the text lacks are told
-        for word in map(str, values.get("candidates") or []):
+        for word in map(str, row_values.get("candidates") or []):
             if word not in text:
                 marks_of_answers.append(Mark(-1, -1, "", word))
         return marks_of_answers

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -20,7 +20,7 @@ from factdrift.builders.release.why.drawing import (
     year_line,
 )
 from factdrift.builders.release.why.explain import Explanation, LeftOut
-from factdrift.builders.release.why.histories import HOLDS, DumpStatement, History, Life, Term
+from factdrift.builders.release.why.histories import HOLDS, DumpStatement, FactHistory, Life, Term
 from factdrift.builders.release.why.lookup import Values
 from factdrift.builders.release.why.rules import reason_sentence
 from factdrift.builders.release.why.texts import ShownText, readable_article
@@ -59,9 +59,9 @@ def lines(explanation: Explanation) -> Iterator[str]:
         yield from _history_lines(history, explanation)
     if explanation.statements and not explanation.histories:
         yield from _section("statements", explanation.statements)
-    for shown in explanation.texts:
+    for shown_text in explanation.texts:
         yield ""
-        yield from _text_lines(shown)
+        yield from _text_lines(shown_text)
     yield from _section("filters that it passed (what each looks for)", _filter_lines(explanation))
     yield from _section(
         "left out of the same subject and relation",
@@ -117,23 +117,13 @@ def _row_lines(explanation: Explanation) -> Iterator[str]:
     if explanation.place == "dropped":
         return
     row = explanation.row
-    if explanation.prompt:
-        yield from _wrapped(explanation.prompt)
+    yield from _wrapped(explanation.prompt)
     question = row.get("question")
     if isinstance(question, str) and question not in explanation.prompt:
         yield from _wrapped(question)
-    if explanation.targets:
-        shown = ", ".join(explanation.targets[:_NAMES_SHOWN])
-        more = f" and {len(explanation.targets) - _NAMES_SHOWN} more"
-        yield _labelled("accepted", shown + more * (len(explanation.targets) > _NAMES_SHOWN))
-    elif "targets" in row:
-        yield _labelled("accepted", "nothing: to have no answer is right")
-    for part in ("answer", "before", "still true", "also accepted", "after"):
-        names = [f"{item.label} ({item.item})" for item in explanation.items if item.part == part]
-        if names:
-            yield _labelled(part, ", ".join(names))
-    if explanation.asked:
-        yield _labelled("asked about", explanation.asked.words)
+    yield from _answer_lines(explanation)
+    if explanation.asked_time:
+        yield _labelled("asked about", explanation.asked_time.words)
     if "period" in row and (split_words := _SPLIT_WORDS.get(row.get("split", ""))):
         yield _labelled(row["split"], split_words)
     yield from _fact_lines(row)
@@ -143,9 +133,29 @@ def _row_lines(explanation: Explanation) -> Iterator[str]:
     if row.get("twin"):
         yield _labelled("names", f"invented: the facts below have those of its twin {row['twin']}")
     for name, value in row.items():
-        is_elsewhere = name in _TOLD_ELSEWHERE or name.startswith(_PREFIXES_ELSEWHERE)
-        if not is_elsewhere and not _is_empty(value):
+        if not _is_told_elsewhere(name) and not _says_nothing(value):
             yield _labelled(name, _shown_value(value))
+
+
+def _answer_lines(explanation: Explanation) -> Iterator[str]:
+    """What is accepted, and the items that the row names."""
+    if explanation.targets:
+        names = ", ".join(explanation.targets[:_NAMES_SHOWN])
+        more_names = f" and {len(explanation.targets) - _NAMES_SHOWN} more"
+        has_more = len(explanation.targets) > _NAMES_SHOWN
+        yield _labelled("accepted", names + more_names * has_more)
+    elif "targets" in explanation.row:
+        yield _labelled("accepted", "nothing: to have no answer is right")
+    for part in ("answer", "before", "still true", "also accepted"):
+        names = ", ".join(
+            f"{item.label} ({item.item})" for item in explanation.items if item.part == part
+        )
+        if names:
+            yield _labelled(part, names)
+
+
+def _is_told_elsewhere(column: str) -> bool:
+    return column in _TOLD_ELSEWHERE or column.startswith(_PREFIXES_ELSEWHERE)
 
 
 def _fact_lines(row: Values) -> Iterator[str]:
@@ -168,7 +178,7 @@ def _term_days(row: Values, prefix: str) -> str:
     return f"{days_text(start_first, start_last)} to {end}"
 
 
-def _is_empty(value: Any) -> bool:
+def _says_nothing(value: Any) -> bool:
     return value is None or value == "" or value == [] or value is False
 
 
@@ -230,7 +240,7 @@ def _filter_lines(explanation: Explanation) -> Iterator[str]:
 # --- Histories ----------------------------------------------------------------------------------
 
 
-def _history_lines(history: History, explanation: Explanation) -> Iterator[str]:
+def _history_lines(history: FactHistory, explanation: Explanation) -> Iterator[str]:
     subject = history.subject_label or history.subject
     relation = history.relation_label or history.relation
     yield f"{subject} ({history.subject}): {relation} ({history.relation})"
@@ -238,29 +248,38 @@ def _history_lines(history: History, explanation: Explanation) -> Iterator[str]:
     if history.terms:
         yield from _drawn(history, explanation)
     lives = [life for life in history.lives if life.began_first or life.ended_last]
-    if lives:
-        yield "  lives"
-        yield from (f"    {_life_words(life)}" for life in lives)
-    if history.statements:
-        days = sorted({day for statement in history.statements for day in statement.snapshots})
-        property_id = history.statements[0].relation
-        yield f"  statements of {property_id} in the dump of {' and '.join(map(str, days))}"
-        several = len(days) > 1
-        for statement in history.statements[:_STATEMENTS_SHOWN]:
-            yield f"    {_statement_words(statement, explanation.statements, several)}"
-            yield f"      {statement.statement}"
-        if len(history.statements) > _STATEMENTS_SHOWN:
-            yield f"    … and {len(history.statements) - _STATEMENTS_SHOWN:,} more (--json)"
-    if history.rules:
-        yield f"  rules (templates/{history.relation}.yaml)"
-        yield from (f"    {rule}" for rule in history.rules)
+    yield from _part("lives", map(_life_words, lives))
+    yield from _statement_lines(history, explanation)
+    yield from _part(f"rules (templates/{history.relation}.yaml)", history.rules)
 
 
-def _drawn(history: History, explanation: Explanation) -> Iterator[str]:
+def _part(heading: str, part_lines: Iterable[str]) -> Iterator[str]:
+    """Yield a heading within a history, and its lines; nothing where there are none."""
+    indented = [f"    {line}" for line in part_lines]
+    if indented:
+        yield f"  {heading}"
+        yield from indented
+
+
+def _statement_lines(history: FactHistory, explanation: Explanation) -> Iterator[str]:
+    """The statements of a history, each with its id on a line of its own."""
+    days = sorted({day for statement in history.statements for day in statement.snapshots})
+    if not days:
+        return
+    property_id = history.statements[0].relation
+    yield f"  statements of {property_id} in the dump of {' and '.join(map(str, days))}"
+    for statement in history.statements[:_STATEMENTS_SHOWN]:
+        yield f"    {_statement_words(statement, explanation.statements, len(days) > 1)}"
+        yield f"      {statement.statement}"
+    if len(history.statements) > _STATEMENTS_SHOWN:
+        yield f"    … and {len(history.statements) - _STATEMENTS_SHOWN:,} more (--json)"
+
+
+def _drawn(history: FactHistory, explanation: Explanation) -> Iterator[str]:
     """Yield the time line: a bar a term, with dates and what the row says of it."""
-    asked = explanation.asked
+    asked_time = explanation.asked_time
     terms, more_count = drawn_terms(history)
-    span = span_of(terms, asked)
+    span = span_of(terms, asked_time)
     snapshot = next((term.snapshot for term in terms if term.snapshot), None)
     known_until = f", dump of {snapshot}" if snapshot else ""
     yield f"  {SURELY} surely {PERHAPS} perhaps{known_until} (from {history.terms_from})"
@@ -275,8 +294,8 @@ def _drawn(history: History, explanation: Explanation) -> Iterator[str]:
             yield f"  {' ' * len(drawn_bar)}   {_page_words(term)}"
     if more_count:
         yield f"  … and {more_count:,} more (--json has all)"
-    if asked is not None and span is not None:
-        yield f"  {asked_line(asked, span)} {ASKED} asked about: {asked.words}"
+    if asked_time is not None and span is not None:
+        yield f"  {asked_line(asked_time, span)} {ASKED} asked about: {asked_time.words}"
 
 
 def _term_mark(term: Term, terms: Sequence[Term], explanation: Explanation) -> str:
@@ -285,13 +304,13 @@ def _term_mark(term: Term, terms: Sequence[Term], explanation: Explanation) -> s
         is_named = bool({*explanation.statements} & {*term.statements})
         return "  <- the row rests on it" * is_named
     part = next((item.part for item in explanation.items if item.item == term.object), None)
-    asked = explanation.before if part == "before" else explanation.asked
-    if part is None or asked is None:
+    asked_time = explanation.time_before if part == "before" else explanation.asked_time
+    if part is None or asked_time is None:
         return f"  <- {part}" if part else ""
-    of_object = [other for other in terms if other.object == term.object]
-    best = min(of_object, key=lambda other: HOLDS.index(asked.holds(other)))
-    holds = asked.holds(term)
-    time = asked.words if part == "before" else "then"
+    of_object = [other_term for other_term in terms if other_term.object == term.object]
+    best = min(of_object, key=lambda other_term: HOLDS.index(asked_time.holds(other_term)))
+    holds = asked_time.holds(term)
+    time = asked_time.words if part == "before" else "then"
     words = {"surely": f"surely {time}", "perhaps": f"only perhaps {time}", "not": f"NOT {time}"}
     return f"  <- {part}: {words[holds]}" if term is best else ""
 
@@ -391,14 +410,14 @@ def _is_month_end(day: date) -> bool:
 # --- Texts --------------------------------------------------------------------------------------
 
 
-def _text_lines(shown: ShownText) -> Iterator[str]:
-    day = f", {shown.day}" if shown.day else ""
-    yield f"{shown.source}{day}"
-    yield from (f"  {note}" for note in shown.notes)
-    if not shown.text:
+def _text_lines(shown_text: ShownText) -> Iterator[str]:
+    day = f", {shown_text.day}" if shown_text.day else ""
+    yield f"{shown_text.source}{day}"
+    yield from (f"  {note}" for note in shown_text.notes)
+    if not shown_text.text:
         return
-    snippets = [*shown.snippets()]
-    marks: Sequence[Any] = shown.marks or [None]
+    snippets = [*shown_text.snippets()]
+    marks: Sequence[Any] = shown_text.marks or [None]
     for mark, snippet in list(zip(marks, snippets, strict=True))[:_SNIPPETS_SHOWN]:
         if mark is not None:
             yield f"  {mark.words}, characters {mark.start} to {mark.end}:"
