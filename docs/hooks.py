@@ -36,6 +36,8 @@ DOCUMENTS = {
 ROWS = (ROOT / "tests/golden/rows.md", ROOT / "docs/rows.md")
 """A row of each dataset: of the samples' releases, and of those that need people's work."""
 RELEASES = ROOT / "releases"
+SEARCH_PROGRAM = "search/lunr.js"
+"""The search engine that MkDocs brings along, by its path among its templates and our pages."""
 NO_CARD = (
     "None lies in `releases/`. After `make release`, `make docs` shows the newest one's card here, "
     "with its counts and pictures."
@@ -197,19 +199,32 @@ def template_keys() -> str:
     return "\n".join(lines)
 
 
+COMMAND_LINE = """\
+# Command line
+
+Each is `factdrift COMMAND`, or `python -m factdrift COMMAND`. `-h` shows what a command takes.
+
+- stdout has the result alone: a folder or file that was made, a line each, or the table that was
+  asked for; with `--json`, where a command has it, as JSON. So `factdrift verify "$(factdrift
+  release timeqa)"` works.
+- stderr has all else. Every command takes `-q` (`--quiet`: warnings, errors and questions alone)
+  and `-v` (`--verbose`: with times, every split of a release, what libraries log, and where an
+  error comes from), before or after its name.
+- `factdrift --install-completion` lets your shell complete commands and options.
+"""
+"""What holds for all commands."""
+
+
 def commands() -> str:
     """Every command with its arguments and options, as the program itself knows them."""
     import typer
 
-    from factdrift.builders.cli import app
+    from factdrift.builders.cli import EXIT_STATUSES, app
 
     group: Any = typer.main.get_command(app)
-    lines = [
-        "# Command line",
-        "",
-        "Each is `factdrift COMMAND`, or `python -m factdrift COMMAND`.",
-        "",
-    ]
+    lines = [*COMMAND_LINE.splitlines(), "", "| exit status | when |", "|--:|:--|"]
+    lines += [f"| {status} | {text} |" for status, text in EXIT_STATUSES.items()]
+    lines.append("")
     for name, command in sorted(group.commands.items()):
         lines += [f"## {name}", "", command.help or "", "", *_options(command), ""]
     return "\n".join(lines)
@@ -220,7 +235,7 @@ def _options(command: Any) -> Iterator[str]:
     yield "| argument or option | what it is | default |"
     yield "|:--|:--|:--|"
     for parameter in command.params:
-        if getattr(parameter, "hidden", False) or parameter.name == "help":
+        if getattr(parameter, "hidden", False) or parameter.name in ("help", "quiet", "verbose"):
             continue
         is_option = parameter.opts[0].startswith("-")
         words = parameter.opts if is_option else [(parameter.name or "").upper()]
@@ -279,6 +294,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def on_files(files: Any, config: Any) -> Any:
     """Called by MkDocs: put the pages beside those of the folder."""
+    from mkdocs.contrib import search
     from mkdocs.structure.files import File
 
     for path, text in pages():
@@ -287,7 +303,23 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, path, abs_src_path=str(picture)))
     for path, content in shared_results.pictures():
         files.append(File.generated(config, path, content=content))
+    sorting = str(shared_results.script())
+    files.append(File.generated(config, shared_results.SORTING, abs_src_path=sorting))
+    lunr = Path(search.__file__).parent / "templates" / SEARCH_PROGRAM
+    files.append(File.generated(config, SEARCH_PROGRAM, abs_src_path=str(lunr)))
     return files
+
+
+def on_post_build(config: Any) -> None:
+    """Called by MkDocs: the index of the search is a script, as `docs/search.js` reads it.
+
+    The plugin's file is taken away: nothing reads it.
+    """
+    index = Path(config["site_dir"], "search/search_index.json")
+    index.with_name("index.js").write_text(
+        f"var searchIndex = {index.read_text('utf-8')};\n", "utf-8"
+    )
+    index.unlink()
 
 
 def on_config(config: Any) -> Any:

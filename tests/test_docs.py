@@ -1,7 +1,6 @@
 """Documents tell the truth: pages say what each key and command is, and walks run."""
 
 import doctest
-import importlib.util
 import json
 import os
 import re
@@ -23,9 +22,12 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.facts.relations import Relation
 from factdrift.builders.recipes.recipe import Recipe, recipes
 from factdrift.builders.rows import ckl
+from tests.browser import Browser, browser
 from tests.conftest import ROOT, Completed
 from tests.house import package_imports, repeated_classes, top_down
 from tests.tables import names_of
+
+__all__ = ["browser"]
 
 
 @cache
@@ -190,14 +192,20 @@ def test_the_card_of_the_newest_release(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(hooks.pictures()) == [(f"datasets/cards/{picture}", newest / "plots/p.png")]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed")
-def test_the_pages_build_and_fetch_nothing(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages as `make docs` builds them, without the cards of releases that lie about."""
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed")
     from mkdocs.commands.build import build
     from mkdocs.config import load_config
 
-    config: Any = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
-    build(config)
-    page_names = {path.stem for path in tmp_path.rglob("*.html")}
+    folder = tmp_path_factory.mktemp("site")
+    build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder), strict=True))
+    return folder
+
+
+def test_the_pages_build_and_fetch_nothing(site: Path) -> None:
+    page_names = {path.stem for path in site.rglob("*.html")}
     assert {
         "index",
         "recipes",
@@ -207,9 +215,40 @@ def test_the_pages_build_and_fetch_nothing(tmp_path: Path) -> None:
         "scale",
         "quarters",
     } <= page_names
-    for page in tmp_path.rglob("*.html"):
+    for page in site.rglob("*.html"):
         text = page.read_text("utf-8")
         assert not re.search(r'<(?:script|img|link)[^>]+(?:src|href)="https?://', text), page
+
+
+SEARCHES = {
+    "as-of": "asof.html#the-dataset-as-of",
+    "as of": "asof.html#the-dataset-as-of",
+    "templama": "datasets/dynamic-templama.html",
+    "exact_match": "score.html#what-a-series-of-models-forgot",
+    "Knowledge stops": "score.html#score-a-model",
+}
+_TYPED = """const box = document.getElementById("mkdocs-search-query");
+box.value = arguments[0];
+box.dispatchEvent(new Event("input"));
+return [...document.querySelectorAll("article a")].map((link) => link.href);"""
+
+
+def test_the_search_finds_words_in_pages_of_a_folder(site: Path, browser: Browser) -> None:
+    browser.go(f"{(site / 'search.html').as_uri()}?q=as-of")
+    browser.texts("article a")
+    for words, address in SEARCHES.items():
+        links = browser.js(_TYPED, words)
+        assert [link for link in links if link.startswith(f"{site.as_uri()}/{address}")], words
+    assert browser.js(_TYPED, "zzzz") == []
+    assert browser.messages() == []
+
+
+@pytest.mark.parametrize("page", ["index", "results", "asof", "build", "datasets/timeqa"])
+def test_a_page_is_no_wider_than_a_phone(page: str, site: Path, browser: Browser) -> None:
+    browser.size("phone")
+    browser.go((site / f"{page}.html").as_uri())
+    assert browser.overflow() == 0
+    assert browser.messages() == []
 
 
 # --- Documents beside the code ------------------------------------------------------------------

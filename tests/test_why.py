@@ -25,7 +25,7 @@ from factdrift.builders.release.why.drawing import WIDTH, bar, span_of, svg, yea
 from factdrift.builders.release.why.explain import Explanation, WhySources, explain
 from factdrift.builders.release.why.histories import AskedTime, FactHistory, Term
 from factdrift.builders.release.why.texts import readable_article
-from factdrift.builders.release.why.words import as_json, days_text, lines
+from factdrift.builders.release.why.words import days_text, lines, plain_data
 from factdrift.builders.rows import Answer, Dropped, Entity, Segment, Statement
 from factdrift.builders.wmt.index import index_archive
 from factdrift.builders.wmt.read import read_articles
@@ -170,8 +170,7 @@ def test_a_row_with_all_that_is_behind_it(release: Path, build: Path) -> None:
     text = "\n".join(lines(explanation))
     for words in CASES["said of the row"]:
         assert words in text
-    told = json.loads(as_json(explanation))
-    assert told["histories"][0]["terms"][1]["start_first"] == "2021-07-01"
+    assert plain_data(explanation)["histories"][0]["terms"][1]["start_first"] == "2021-07-01"
 
 
 def test_without_the_build_the_release_tells_what_it_has(release: Path, tmp_path: Path) -> None:

@@ -36,6 +36,8 @@ BIRTHS, DEATHS = ("P569", "P571"), ("P570", "P576")
 COUNTRIES = ("P1001", "P17")
 """Properties of the country that an item belongs to. The jurisdiction comes first: it tells the
 minister of a province from that of the country."""
+SUBCLASS = "P279"
+"""The property by which a class is a subclass of another."""
 EDITED_PREFIX = "edited/"
 """The beginning of the keys that count entities by the day of their last edit."""
 _DAY = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T")

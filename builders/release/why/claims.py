@@ -83,10 +83,14 @@ def labels_of(row_values: Values) -> dict[str, str]:
 
 
 def _items(row_values: Values) -> Iterator[ClaimedItem]:
+    # what was so before the update is among the answers of a row, and no accepted answer
+    still_true = {item["id"] for item in row_values.get("still_true") or ()}
     for column, part in _ITEM_COLUMNS.items():
         column_value = row_values.get(column)
         for item in column_value if isinstance(column_value, list) else [column_value]:
-            if isinstance(item, dict) and {"id", "label"} <= item.keys():
+            if not (isinstance(item, dict) and {"id", "label"} <= item.keys()):
+                continue
+            if part != "answer" or item["id"] not in still_true:
                 yield ClaimedItem(str(item["id"]), str(item["label"]), part)
     for item_id in row_values.get("answer_ids") or ():
         yield ClaimedItem(str(item_id), "", "answer")

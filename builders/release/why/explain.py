@@ -120,9 +120,9 @@ def explain(
     with duck.connect() as db:
         explainer = _Explainer(db, release_folder, release_manifest, sources)
         row = find_row(db, release_folder, release_manifest, row_id, config_name)
-        if row is not None:
-            return explainer.of_row(row_id, row)
         dropped_rows, dropped_count = find_drops(db, release_folder, row_id)
+        if row is not None:
+            return explainer.of_row(row_id, row, dropped_rows, dropped_count)
         if dropped_rows:
             return explainer.of_drops(row_id, dropped_rows, dropped_count)
         near_ids = similar_ids(db, release_folder, release_manifest, row_id)
@@ -145,8 +145,10 @@ class _Explainer:
         self._reader = HistoryReader(db, release_folder, release_manifest, self._build)
         self._texts = TextReader(db, release_folder, release_manifest, self._build, sources.news)
 
-    def of_row(self, row_id: str, row: ReleasedRow) -> Explanation:
-        """Explain a row that the release has."""
+    def of_row(
+        self, row_id: str, row: ReleasedRow, dropped_rows: Sequence[Values], dropped_count: int
+    ) -> Explanation:
+        """Explain a row that the release has, and say what was left out under the same id."""
         claims = claims_of(row, self._manifest)
         self._reader.row_labels = labels_of(row.values)
         dump_count = 2 if claims.asked_time is None else 1
@@ -167,8 +169,8 @@ class _Explainer:
             items=tuple(self._named(claims.items)),
             asked_time=claims.asked_time,
             time_before=claims.time_before,
-            left_out=(),
-            left_out_in_all=0,
+            left_out=tuple(map(self._left_out, dropped_rows)),
+            left_out_in_all=dropped_count,
             checks=tuple(checks),
             histories=tuple(histories),
             statements=claims.statements,
@@ -194,15 +196,6 @@ class _Explainer:
         ]
         histories = self._histories(list(dict.fromkeys(pairs)), times[0] if times else None, 2)
         texts = self._texts_of_drop(first["item"])
-        left_out = [
-            LeftOut(
-                **{name: row[name] for name in ("step", "reason", "item", "period", "score")},
-                sentence=reason_sentence(row["step"], row["reason"]),
-                detail=row["detail"],
-                detail_label=self._reader.label(row["detail"]),
-            )
-            for row in dropped_rows
-        ]
         statement_ids = [row["item"] for row in dropped_rows if "$" in row["item"]]
         # the detail of a comparison is the item that is in doubt, some with a word behind it
         seen_ids = [str(row["detail"]).partition("/")[0].partition(" ")[0] for row in dropped_rows]
@@ -222,7 +215,7 @@ class _Explainer:
             items=tuple(seen_items),
             asked_time=times[0] if times else None,
             time_before=times[1] if times else None,
-            left_out=tuple(left_out),
+            left_out=tuple(map(self._left_out, dropped_rows)),
             left_out_in_all=dropped_count,
             checks=(file_check(self._folder, self._manifest, DROPPED),),
             histories=tuple(histories),
@@ -231,6 +224,15 @@ class _Explainer:
             filters=(),
             left_out_beside=(),
             missing=tuple(self._missing(histories, statement_ids)),
+        )
+
+    def _left_out(self, dropped_row: Values) -> LeftOut:
+        """Say why something was left out."""
+        copied_columns = ("step", "reason", "item", "period", "score", "detail")
+        return LeftOut(
+            **{name: dropped_row[name] for name in copied_columns},
+            sentence=reason_sentence(dropped_row["step"], dropped_row["reason"]),
+            detail_label=self._reader.label(dropped_row["detail"]),
         )
 
     def _pairs(self, row: ReleasedRow, claims: Claims) -> list[FactPair]:

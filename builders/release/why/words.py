@@ -1,7 +1,5 @@
-"""An explanation in words, for a terminal, and as JSON."""
+"""An explanation in words, for a terminal, and as plain data."""
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import Any
@@ -31,15 +29,11 @@ _VALUE_LENGTH = 200
 """Characters of a column that are printed."""
 _NAMES_SHOWN = 8
 """Accepted answers that are printed: labels come first."""
-# the characters that terminals must not get, which JSON writes as escapes: `\x1b`, but not `é`
-_UNPRINTABLE = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def as_json(explanation: Explanation) -> str:
-    """Return an explanation as JSON, without the characters that a terminal would act on."""
-    plain_data = msgspec.to_builtins(explanation, str_keys=True)
-    json_text = json.dumps(plain_data, indent=2, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda character: f"\\u{ord(character[0]):04x}", json_text)
+def plain_data(explanation: Explanation) -> Any:
+    """Return an explanation as lists, dictionaries and plain values, days as texts."""
+    return msgspec.to_builtins(explanation, str_keys=True)
 
 
 def lines(explanation: Explanation) -> Iterator[str]:
@@ -49,6 +43,8 @@ def lines(explanation: Explanation) -> Iterator[str]:
         places = ", ".join(explanation.other_places)
         yield f"  rows of this id also in: {places} (--config NAME shows one)"
     yield from _row_lines(explanation)
+    if explanation.left_out and explanation.place != "dropped":
+        yield "  under the same id something was left out, too:"
     for left_out in explanation.left_out:
         yield from _left_out_lines(left_out)
     if explanation.left_out_in_all > len(explanation.left_out):
