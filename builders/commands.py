@@ -1,6 +1,5 @@
 """The commands for what comes before a release: raw sources, templates, packages of your own."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,13 +11,14 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.inputs import without_day
 from factdrift.builders.core.options import (
     TEMPLATES,
+    AsJson,
     Jobs,
     Memory,
     Snapshot,
     Templates,
     listed_relations,
 )
-from factdrift.builders.core.progress import echo, say
+from factdrift.builders.core.progress import echo, echo_json, say
 
 if TYPE_CHECKING:
     from factdrift.builders.core.streams import RemoteFile
@@ -210,15 +210,16 @@ def dumps(
     ] = None,
     *,
     wiki: Annotated[str, Option(metavar="LANG", help="Which Wikipedia: en, de, simple, …")] = "en",
-    as_json: Annotated[
-        bool, Option("--json", help="Print JSON, with addresses and checksums.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say which days Wikidata, Wikipedia and WMT's news have dumps of, with sizes and checksums."""
     from factdrift.builders.recipes.dump_lists import dump_lines, dump_lists
 
     lists = dump_lists(publisher or [], wiki, say)
-    for line in [json.dumps(lists, indent=2)] if as_json else dump_lines(lists):
+    if as_json:
+        echo_json(lists)
+        return
+    for line in dump_lines(lists):
         echo(line)
 
 
