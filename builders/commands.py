@@ -77,7 +77,6 @@ def mine(
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
     from factdrift.builders.facts.relations import relations_with_own, select_relations
     from factdrift.builders.facts.steps import properties_to_ask, properties_to_mine
-    from factdrift.builders.recipes.recipe import fetched, streamed
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
 
@@ -116,11 +115,7 @@ def mine(
         properties = properties_to_mine(chosen_relations)
         undated = [relation for relation, keeps_undated in properties.items() if keeps_undated]
         mine_options = {"undated": undated, "snapshot": snapshot_text, "jobs": jobs, "say": say}
-        dump_files: Sequence[str | RemoteFile]
-        if stream:
-            dump_files = streamed("wikidata", dump_paths, say)
-        else:
-            dump_files = fetched("wikidata", dump_paths, out / "inputs", say)
+        dump_files = _dump_files(dump_paths, stream, out)
         mined_tables = _mine_dump(dump_files, out, shard, dump_reader, memory, mine_options)
     if mined_tables is not None:
         statement_count = mined_tables.counts["counts"]["statements"]
@@ -136,8 +131,19 @@ def _snapshot_of_dump(dump: list[str], snapshot: str | None) -> tuple[list[str],
     return dump_paths, snapshot or path_day
 
 
+def _dump_files(
+    dump_paths: Sequence[str], stream: bool, out: Path
+) -> "Sequence[str] | Sequence[RemoteFile]":
+    """Return the files of a dump, fetched if they lie elsewhere, or to be read as they come."""
+    from factdrift.builders.recipes.recipe import fetched, streamed
+
+    if stream:
+        return streamed("wikidata", dump_paths, say)
+    return fetched("wikidata", dump_paths, out / "inputs", say)
+
+
 def _mine_dump(
-    dump_files: "Sequence[str | RemoteFile]",
+    dump_files: "Sequence[str] | Sequence[RemoteFile]",
     out: Path,
     shard: str | None,
     dump_reader: "DumpReader | None",
