@@ -21,8 +21,8 @@ from factdrift.builders.core.options import (
 from factdrift.builders.core.progress import echo, say
 
 if TYPE_CHECKING:
-    from factdrift.builders.facts.relations import Relation
     from factdrift.builders.core.streams import RemoteFile
+    from factdrift.builders.facts.relations import Relation
     from factdrift.builders.wikidata.finish import MinedTables
     from factdrift.builders.wikidata.mine import DumpReader
     from factdrift.builders.wikidata.reader import Share
@@ -115,7 +115,7 @@ def mine(
 
 
 def _refuse_mixed(asks_endpoint: bool, stream: bool, relation_ids: list[str], road: str) -> None:
-    """Raise `UserError` for an option of dumps with an endpoint, or one of endpoints with a dump."""
+    """Raise `UserError` for an option of dumps beside an endpoint, or the other way round."""
     if asks_endpoint:
         if stream:
             raise UserError("--stream is for a dump", hint="leave --endpoint or --stream out")
