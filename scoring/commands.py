@@ -9,6 +9,7 @@ import typer
 
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.options import TEMPLATES, Build, Jobs, Memory, Snapshot, Templates
 from factdrift.builders.core.progress import echo, say
 from factdrift.scoring.export import FormatName
 from factdrift.scoring.export.id_forms import IdForm
@@ -357,6 +358,75 @@ def export(
     export_release(folder, name, to, say, passages, ids, config, sessions)
 
 
+def audit(
+    file: Annotated[Path, typer.Argument(help="JSON lines, JSON, CSV, TSV or Parquet.")],
+    *,
+    dump: Annotated[list[str], typer.Option(metavar="PATH", help="A Wikidata dump. Repeatable.")],
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD",
+            help="The day to judge by.",
+            show_default="the date of the row, else the day of the dump",
+        ),
+    ] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="The column with ids of subjects: Q42.")
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option(help="The column of the property: P54, or its name.")
+    ] = None,
+    property_id: Annotated[
+        str | None, typer.Option("--property", help="Instead, the property of all rows: P54.")
+    ] = None,
+    answers: Annotated[
+        str | None, typer.Option(help="The column of answers: ids or names, one or a list.")
+    ] = None,
+    answer_ids: Annotated[
+        str | None, typer.Option(help="The column of the answers' ids, beside their names.")
+    ] = None,
+    date_column: Annotated[
+        str | None, typer.Option("--date", help="The column of dates: 2019, 2019-Q3, 2019-07-24.")
+    ] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Write the table as of the day, and what changed.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the result.", show_default="audits/<file>")
+    ] = None,
+    snapshot: Snapshot = None,
+    templates: Templates = TEMPLATES,
+    build: Build = Path("build"),
+    jobs: Jobs = 2,
+    memory: Memory = "600MB",
+) -> None:
+    """Say of each row of a published table whether its answer still holds, by a Wikidata dump."""
+    from factdrift.scoring.audit.forms import column_choice
+    from factdrift.scoring.audit.run import AuditOptions
+    from factdrift.scoring.audit.run import audit as run_audit
+    from factdrift.scoring.audit.summary import summary_table
+
+    out = out or Path("audits") / file.stem
+    columns = column_choice(subject, relation, property_id, answers, answer_ids, date_column)
+    audit_options = AuditOptions(
+        file=file,
+        dump=dump,
+        out=out,
+        say=say,
+        as_of=_day(as_of),
+        snapshot=snapshot,
+        columns=columns,
+        repair=repair,
+        templates=templates,
+        build=build,
+        jobs=jobs,
+        memory=memory,
+    )
+    for line in summary_table(run_audit(audit_options)):
+        echo(line)
+    say(f"each row, the summary and the picture are in {out}")
+
+
 ALL: tuple[Callable[..., None], ...] = (
-    *(export, run_model, score, results, baselines, search, memory, report, fuar),
+    *(audit, export, run_model, score, results, baselines, search, memory, report, fuar),
 )

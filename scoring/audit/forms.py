@@ -1,0 +1,470 @@
+"""The forms of benchmarks, known by their columns: what a row holds to be true, and its repair.
+
+PopQA (Mallen et al. 2023), TempLAMA (Dhingra et al. 2022) and DynamicTempLAMA (Margatina et al.
+2023), MQuAKE (Zhong et al. 2023), LAMA's T-REx (Petroni et al. 2019) and PAT-Questions (Meem et al.
+2024). Any other table says its columns.
+"""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, ClassVar, NamedTuple
+
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.records import BadValueError, day_value, is_missing, text_value
+from factdrift.scoring.audit.rows import Answer, Holder
+
+Record = Mapping[str, Any]
+ENTITY_ADDRESS = "http://www.wikidata.org/entity/"
+# `Q42`, `wd:Q42`, `http://www.wikidata.org/entity/Q42`, `https://www.wikidata.org/wiki/Q42`
+_ITEM_ID = re.compile(
+    r"(?:wd:|https?://(?:www\.)?wikidata\.org/(?:entity|wiki)/)?(Q[1-9][0-9]{0,14})"
+)
+# `P54`, `wdt:P54`, `https://www.wikidata.org/wiki/Property:P54`
+_PROPERTY_ID = re.compile(
+    r"(?:wdt?:|https?://(?:www\.)?wikidata\.org/(?:entity/|wiki/Property:|prop/direct/))?"
+    r"(P[1-9][0-9]{0,9})"
+)
+# `Q169814_P54_2010`, and in DynamicTempLAMA `Q169814_P54_2019-Q1`
+_QUERY_ID = re.compile(r"(Q[1-9][0-9]*)_(P[1-9][0-9]*)(?:_.*)?")
+# `2019-Q3`, `2019Q3`, `2019-07`, `2019M07`, `2019`
+_PERIOD = re.compile(r"([0-9]{4})(?:-?Q([1-4])|-?M?([01][0-9]))?")
+# `Who was the previous head of the government of {subject}?`
+_ASKS_OF_BEFORE = re.compile(r"\b(?:previous|former|predecessor|before)\b", re.I)
+
+POPQA_PROPERTIES = {
+    "occupation": "P106", "place of birth": "P19", "genre": "P136", "father": "P22",
+    "country": "P17", "producer": "P162", "director": "P57", "capital of": "P1376",
+    "screenwriter": "P58", "composer": "P86", "color": "P462", "religion": "P140",
+    "sport": "P641", "author": "P50", "mother": "P25", "capital": "P36",
+}  # fmt: skip
+"""The names of properties in PopQA, which has no ids of them."""
+
+
+class Claim(NamedTuple):
+    """What a row holds to be true; `unlinked` says why it cannot be looked up."""
+
+    subject: str | None
+    relation: str | None
+    answers: tuple[Answer, ...]
+    days: tuple[date, date] | None = None
+    unlinked: str | None = None
+
+
+class TableForm(ABC):
+    """The form of a table."""
+
+    name: ClassVar[str]
+    repairs: ClassVar[bool] = True
+    """Whether a row can be repaired alone."""
+
+    @abstractmethod
+    def fits(self, record: Record) -> bool:
+        """Whether a row has the columns of this form."""
+
+    @abstractmethod
+    def claims(self, record: Record, properties: Mapping[str, str]) -> list[Claim]:
+        """What a row holds to be true; `properties`: normalized names of properties -> ids."""
+
+    def repaired(self, record: Record, holders: Sequence[Holder]) -> dict[str, Any] | None:
+        """The row with these answers; None where it has no place for them."""
+        return None
+
+
+class ColumnChoice(Strict):
+    """The columns of a table of no known form."""
+
+    subject: str
+    relation: str | None = None
+    """The column of the property; None: all rows have `property`."""
+    property: str | None = None
+    answers: str
+    answer_ids: str | None = None
+    date: str | None = None
+
+
+def column_choice(
+    subject: str | None,
+    relation: str | None,
+    property_name: str | None,
+    answers: str | None,
+    answer_ids: str | None,
+    date_column: str | None,
+) -> ColumnChoice | None:
+    """The columns that options name; None: none are named, so that the form has to be known.
+
+    `UserError`: some are named, and not those of the subject, the property and the answers.
+    """
+    chosen = (subject, relation, property_name, answers, answer_ids, date_column)
+    if not any(chosen):
+        return None
+    if not subject or not answers or bool(relation) is bool(property_name):
+        raise UserError(
+            "columns are named, and not all that are needed",
+            hint="give --subject, --answers, and either --relation or --property",
+        )
+    return ColumnChoice(
+        subject=subject,
+        relation=relation,
+        property=property_name,
+        answers=answers,
+        answer_ids=answer_ids,
+        date=date_column,
+    )
+
+
+class PopQA(TableForm):
+    """`s_uri`, `prop`, `o_uri` and `possible_answers`."""
+
+    name = "PopQA"
+
+    def fits(self, record: Record) -> bool:
+        """Whether a row has the columns of PopQA."""
+        return {"s_uri", "prop", "possible_answers"} <= record.keys()
+
+    def claims(self, record: Record, properties: Mapping[str, str]) -> list[Claim]:
+        """One claim; the property by its name, and names as the possible answers have them."""
+        names = (*_texts(record.get("obj")), *_texts(record["possible_answers"]))
+        answer = Answer(item_id(record.get("o_uri")), tuple(dict.fromkeys(names)))
+        return [_claim(record["s_uri"], record["prop"], (answer,), properties)]
+
+    def repaired(self, record: Record, holders: Sequence[Holder]) -> dict[str, Any] | None:
+        """The first holder as the object, and the names of all as possible answers."""
+        names = [name for holder in holders for name in (holder.label, *holder.aliases)]
+        first_holder = holders[0]
+        changes: dict[str, Any] = {
+            "obj": first_holder.label,
+            "o_uri": ENTITY_ADDRESS + first_holder.id,
+            "o_aliases": _in_cell(first_holder.aliases, record.get("o_aliases")),
+            "possible_answers": _in_cell(list(dict.fromkeys(names)), record["possible_answers"]),
+        }
+        unknown = {"obj_id": None, "o_wiki_title": None, "o_pop": None}
+        return {**record, **_having(record, {**changes, **unknown})}
+
+
+class TempLAMA(TableForm):
+    """`query`, `answer`, `date` and `id`, which names subject and property; so DynamicTempLAMA."""
+
+    name = "TempLAMA"
+
+    def fits(self, record: Record) -> bool:
+        """Whether a row has the columns of TempLAMA."""
+        return {"query", "answer", "date", "id"} <= record.keys()
+
+    def claims(self, record: Record, properties: Mapping[str, str]) -> list[Claim]:
+        """One claim, at the date of the row."""
+        answers = tuple(
+            Answer(item_id(answer.get("wikidata_id")), tuple(_texts(answer.get("name"))))
+            for answer in _objects(record["answer"])
+        )
+        ids = _QUERY_ID.fullmatch(str(record["id"]).strip())
+        subject, relation = (ids[1], ids[2]) if ids else (None, record.get("relation"))
+        return [_claim(subject, relation, answers, properties, record["date"])]
+
+    def repaired(self, record: Record, holders: Sequence[Holder]) -> dict[str, Any] | None:
+        """The holders as answers."""
+        answers = [{"wikidata_id": holder.id, "name": holder.label} for holder in holders]
+        return {**record, "answer": _in_cell(answers, record["answer"])}
+
+
+class MQuAKE(TableForm):
+    """`requested_rewrite` and `orig`: the facts of the chain before the edit.
+
+    A chain is not repaired: another fact in its middle makes it another question.
+    """
+
+    name = "MQuAKE"
+    repairs = False
+
+    def fits(self, record: Record) -> bool:
+        """Whether a row has the columns of MQuAKE."""
+        return {"requested_rewrite", "orig"} <= record.keys()
+
+    def claims(self, record: Record, properties: Mapping[str, str]) -> list[Claim]:
+        """A claim for each fact of the chain."""
+        chain = _object(record["orig"])
+        triples, labels = _list(chain.get("triples")), _list(chain.get("triples_labeled"))
+        claims = []
+        for place, triple in enumerate(triples):
+            subject, relation, answer_id = [*_list(triple), None, None, None][:3]
+            label = _list(labels[place])[-1:] if place < len(labels) else []
+            answer = Answer(item_id(answer_id), tuple(_texts(label)))
+            claims.append(_claim(subject, relation, (answer,), properties))
+        return claims or [Claim(None, None, (), unlinked="no fact in it")]
+
+
+class LamaTrex(TableForm):
+    """`sub_uri`, `predicate_id`, `obj_uri`: the part of LAMA that is made from T-REx."""
+
+    name = "LAMA (T-REx)"
+
+    def fits(self, record: Record) -> bool:
+        """Whether a row has the columns of T-REx in LAMA."""
+        return {"sub_uri", "predicate_id", "obj_uri"} <= record.keys()
+
+    def claims(self, record: Record, properties: Mapping[str, str]) -> list[Claim]:
+        """One claim."""
+        answer = Answer(item_id(record["obj_uri"]), tuple(_texts(record.get("obj_label"))))
+        return [_claim(record["sub_uri"], record["predicate_id"], (answer,), properties)]
+
+    def repaired(self, record: Record, holders: Sequence[Holder]) -> dict[str, Any] | None:
+        """The only holder; the sentences that mention the old one (`evidences`) stay."""
+        if len(holders) != 1:
+            return None
+        changes = {"obj_uri": holders[0].id, "obj_label": holders[0].label}
+        return {**record, **changes, **_having(record, {"obj_surface": holders[0].label})}
+
+
+class PatQuestions(TableForm):
+    """`subject`, `relations` and `answer annotations`, of one or two hops."""
+
+    name = "PAT-Questions"
+
+    def fits(self, record: Record) -> bool:
+        """Whether a row has the columns of PAT-Questions."""
+        return {"subject", "relations", "answer annotations"} <= record.keys()
+
+    def claims(self, record: Record, properties: Mapping[str, str]) -> list[Claim]:
+        """A claim for each hop; questions about who was before say nothing of the day."""
+        relations = [str(relation) for relation in _list(record["relations"])]
+        asked_text = f"{record.get('template', '')} {record.get('question', '')}"
+        if _ASKS_OF_BEFORE.search(asked_text):
+            return [Claim(None, None, (), unlinked="asks who was before")]
+        subject = _object(record["subject"]).get("subject")
+        answers = _annotated(record["answer annotations"])
+        middle = _annotated(record.get("intermediate entities"))
+        if len(relations) == 1:
+            return [_claim(subject, relations[0], answers, properties)]
+        if len(relations) == 2 and len(middle) == 1:
+            return [
+                _claim(subject, relations[0], middle, properties),
+                _claim(middle[0].id, relations[1], answers, properties),
+            ]
+        return [Claim(None, None, (), unlinked="several properties")]
+
+    def repaired(self, record: Record, holders: Sequence[Holder]) -> dict[str, Any] | None:
+        """The holders as answers of a question of one hop."""
+        if len(_list(record["relations"])) != 1:
+            return None
+        annotations = [{"ID": holder.id, "Label": holder.label} for holder in holders]
+        texts = [holder.label for holder in holders]
+        return {
+            **record,
+            "answer annotations": annotations,
+            **_having(record, {"text answers": texts}),
+        }
+
+
+KNOWN_FORMS: tuple[TableForm, ...] = (PopQA(), MQuAKE(), LamaTrex(), PatQuestions(), TempLAMA())
+
+
+class ChosenColumns(TableForm):
+    """A table whose columns are said: `--subject`, `--relation`, `--answers`, `--date`."""
+
+    name = "columns"
+
+    def __init__(self, columns: ColumnChoice) -> None:
+        self.columns = columns
+
+    def fits(self, record: Record) -> bool:
+        """Every row: those that lack a column are not linked."""
+        return True
+
+    def claims(self, record: Record, properties: Mapping[str, str]) -> list[Claim]:
+        """One claim."""
+        columns = self.columns
+        relation = record.get(columns.relation) if columns.relation else columns.property
+        if columns.answer_ids:
+            names = tuple(_texts(record.get(columns.answers)))
+            ids = [item_id(text) for text in _texts(record.get(columns.answer_ids))]
+            answers = tuple(Answer(answer_id, names) for answer_id in ids) or (Answer(None, names),)
+        else:
+            answers = tuple(_answer(value) for value in _values(record.get(columns.answers)))
+        day = record.get(columns.date) if columns.date else None
+        return [_claim(record.get(columns.subject), relation, answers, properties, day)]
+
+    def repaired(self, record: Record, holders: Sequence[Holder]) -> dict[str, Any] | None:
+        """The holders in the form that the cell has: ids for ids, a list for a list."""
+        columns = self.columns
+        old_value = record.get(columns.answers)
+        old_values = _values(old_value)
+        is_list = isinstance(old_value, list | tuple) or _json_list(old_value) is not None
+        if not is_list and len(holders) > 1:
+            return None
+        by_id = bool(old_values) and all(_answer(value).id for value in old_values)
+        texts = [_holder_value(holder, old_values, by_id) for holder in holders]
+        changes = {columns.answers: _in_cell(texts, old_value) if is_list else texts[0]}
+        if columns.answer_ids:
+            old_ids = record.get(columns.answer_ids)
+            ids = [holder.id for holder in holders]
+            lists_ids = isinstance(old_ids, list | tuple) or _json_list(old_ids) is not None
+            if not lists_ids and len(ids) > 1:
+                return None
+            changes[columns.answer_ids] = _in_cell(ids, old_ids) if lists_ids else ids[0]
+        return {**record, **changes}
+
+
+def form_of(record: Record) -> TableForm | None:
+    """The known form of a row; None: it is of none."""
+    return next((form for form in KNOWN_FORMS if form.fits(record)), None)
+
+
+def item_id(value: object) -> str | None:
+    """The item id in a cell: `Q42`, or the address of an item; None where it is none."""
+    match = _ITEM_ID.fullmatch(value.strip()) if isinstance(value, str) else None
+    return match[1] if match else None
+
+
+def days_of(value: object) -> tuple[date, date] | None:
+    """The first and last day of a date: a year, quarter, month or day; None where it is none."""
+    if isinstance(value, date):
+        day = day_value(value)
+        return day, day
+    try:
+        text = (text_value(value) or "").strip()
+        match = _PERIOD.fullmatch(text)
+        if match and match[1] != "0000":
+            part = f"Q{match[2]}" if match[2] else f"M{match[3]}" if match[3] else ""
+            period = Period.parse(match[1] + part)
+            return period.first, period.last
+        day = day_value(text)
+    except ValueError:
+        return None
+    return day, day
+
+
+def _claim(
+    subject: object,
+    relation: object,
+    answers: Sequence[Answer],
+    properties: Mapping[str, str],
+    day: object = None,
+) -> Claim:
+    """A claim, or why it cannot be linked."""
+    subject_id, relation_id = item_id(subject), property_id(relation, properties)
+    usable_answers = tuple(answer for answer in answers if answer.id or any(answer.names))
+    days = None if is_missing(day) or day == "" else days_of(day)
+    unlinked = None
+    if subject_id is None:
+        unlinked = "no id of the subject"
+    elif relation_id is None:
+        unlinked = "no property" if is_missing(relation) or relation == "" else "unknown property"
+    elif not usable_answers:
+        unlinked = "no answer"
+    elif days is None and not (is_missing(day) or day == ""):
+        unlinked = "no date"
+    return Claim(subject_id, relation_id, usable_answers, days, unlinked)
+
+
+def property_id(value: object, properties: Mapping[str, str]) -> str | None:
+    """The property id in a cell, or of the property of this name; None where it is none."""
+    if not isinstance(value, str):
+        return None
+    match = _PROPERTY_ID.fullmatch(value.strip())
+    return match[1] if match else properties.get(value.strip().casefold())
+
+
+def _answer(value: object) -> Answer:
+    """An answer as a cell has it: an id, a name, or an object with both."""
+    if isinstance(value, Mapping):
+        texts = _texts([text for text in value.values() if isinstance(text, str)])
+        ids = [text for text in texts if item_id(text)]
+        names = tuple(text for text in texts if text not in ids)
+        return Answer(item_id(ids[0]) if ids else None, names)
+    ids = [text for text in (item_id(value),) if text]
+    return Answer(ids[0], ()) if ids else Answer(None, tuple(_texts([value])))
+
+
+def _holder_value(holder: Holder, old_values: Sequence[object], by_id: bool) -> object:
+    """A holder as the answers before it are written."""
+    if old_values and isinstance(old_values[0], Mapping):
+        return {
+            key: holder.id if item_id(text) else holder.label
+            for key, text in old_values[0].items()
+            if isinstance(text, str)
+        }
+    if not by_id:
+        return holder.label
+    has_address = bool(old_values) and "entity/" in str(old_values[0])
+    return ENTITY_ADDRESS + holder.id if has_address else holder.id
+
+
+def _annotated(value: object) -> tuple[Answer, ...]:
+    """Answers as PAT-Questions annotates them: `[{"ID": "Q12", "Label": "…"}]`."""
+    return tuple(
+        Answer(item_id(annotation.get("ID")), tuple(_texts(annotation.get("Label"))))
+        for annotation in _objects(value)
+    )
+
+
+def _values(value: object) -> list[Any]:
+    """The values of a cell: a list, a list as JSON, or the one value; none where it is missing."""
+    if isinstance(value, list | tuple):
+        return [inner for inner in value if not is_missing(inner)]
+    listed = _json_list(value)
+    if listed is not None:
+        return listed
+    return [] if is_missing(value) or value == "" else [value]
+
+
+def _texts(value: object) -> list[str]:
+    """The texts of a cell."""
+    texts = []
+    for inner in _values(value):
+        try:
+            text = text_value(inner)
+        except BadValueError:
+            continue
+        if text and text.strip():
+            texts.append(text)
+    return texts
+
+
+def _json_list(value: object) -> list[Any] | None:
+    """The list that a text is in JSON; None where it is none."""
+    if not isinstance(value, str) or not value.lstrip().startswith("["):
+        return None
+    try:
+        listed = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    return listed if isinstance(listed, list) else None
+
+
+def _in_cell(values: Sequence[object], old_value: object) -> Any:
+    """A list as the cell had it: as JSON where it was a text."""
+    if isinstance(old_value, str):
+        return json.dumps(list(values), ensure_ascii=not any(ord(c) > 127 for c in old_value))
+    return list(values)
+
+
+def _having(record: Record, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the changes whose column the row has."""
+    return {column: value for column, value in changes.items() if column in record}
+
+
+def _list(value: object) -> list[Any]:
+    listed = _json_list(value)
+    return list(value) if isinstance(value, list | tuple) else listed or []
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    """An object, also as JSON, or the first of a list of objects; empty where it is none."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {}
+    if isinstance(value, list | tuple):
+        value = value[0] if value else {}
+    return value if isinstance(value, Mapping) else {}
+
+
+def _objects(value: object) -> list[Mapping[str, Any]]:
+    """The objects of a list; a single object is a list of one."""
+    values = [value] if isinstance(value, Mapping) else _list(value)
+    return [inner for inner in values if isinstance(inner, Mapping)]
