@@ -92,8 +92,8 @@ def finish(
     `UserError` also where `snapshot` is before the newest edit, or starts that cannot be plans.
     `undated`: the relations whose undated statements are kept in any case; `relations`: those
     that were asked for, None: all; `memory`: DuckDB's limit; `scratch`: a folder for what does not
-    fit, by default `out/build`; `looked_up`: a Parquet file of ids, for the table `LOOKED_UP` beside the
-    others. Source: TimeQA (arXiv 2108.06314) section 2.1.
+    fit, by default `out/build`; `looked_up`: a Parquet file of ids, for the table `LOOKED_UP`.
+    Source: TimeQA (arXiv 2108.06314) section 2.1.
     """
     scratch = scratch or out / "build"
     temporary_folder = out / ".tables.tmp"

@@ -161,8 +161,10 @@ class TempLAMA(TableForm):
             Answer(item_id(answer.get("wikidata_id")), tuple(_texts(answer.get("name"))))
             for answer in _objects(record["answer"])
         )
-        ids = _QUERY_ID.fullmatch(str(record["id"]).strip())
-        subject, relation = (ids[1], ids[2]) if ids else (None, record.get("relation"))
+        item_ids = _QUERY_ID.fullmatch(str(record["id"]).strip())
+        subject, relation = (
+            (item_ids[1], item_ids[2]) if item_ids else (None, record.get("relation"))
+        )
         return [_claim(subject, relation, answers, properties, record["date"])]
 
     def repaired(self, record: Record, holders: Sequence[Holder]) -> dict[str, Any] | None:
@@ -251,11 +253,11 @@ class PatQuestions(TableForm):
         if len(_list(record["relations"])) != 1:
             return None
         annotations = [{"ID": holder.id, "Label": holder.label} for holder in holders]
-        texts = [holder.label for holder in holders]
+        cell_texts = [holder.label for holder in holders]
         return {
             **record,
             "answer annotations": annotations,
-            **_having(record, {"text answers": texts}),
+            **_having(record, {"text answers": cell_texts}),
         }
 
 
@@ -280,12 +282,16 @@ class ChosenColumns(TableForm):
         relation = record.get(columns.relation) if columns.relation else columns.property
         if columns.answer_ids:
             names = tuple(_texts(record.get(columns.answers)))
-            ids = [item_id(text) for text in _texts(record.get(columns.answer_ids))]
-            answers = tuple(Answer(answer_id, names) for answer_id in ids) or (Answer(None, names),)
+            item_ids = [item_id(text) for text in _texts(record.get(columns.answer_ids))]
+            answers = tuple(Answer(answer_id, names) for answer_id in item_ids) or (
+                Answer(None, names),
+            )
         else:
-            answers = tuple(_answer(value) for value in _values(record.get(columns.answers)))
-        day = record.get(columns.date) if columns.date else None
-        return [_claim(record.get(columns.subject), relation, answers, properties, day)]
+            answers = tuple(
+                _answer(cell_value) for cell_value in _values(record.get(columns.answers))
+            )
+        row_day = record.get(columns.date) if columns.date else None
+        return [_claim(record.get(columns.subject), relation, answers, properties, row_day)]
 
     def repaired(self, record: Record, holders: Sequence[Holder]) -> dict[str, Any] | None:
         """The holders in the form that the cell has: ids for ids, a list for a list."""
@@ -295,16 +301,16 @@ class ChosenColumns(TableForm):
         is_list = isinstance(old_value, list | tuple) or _json_list(old_value) is not None
         if not is_list and len(holders) > 1:
             return None
-        by_id = bool(old_values) and all(_answer(value).id for value in old_values)
-        texts = [_holder_value(holder, old_values, by_id) for holder in holders]
-        changes = {columns.answers: _in_cell(texts, old_value) if is_list else texts[0]}
+        by_id = bool(old_values) and all(_answer(cell_value).id for cell_value in old_values)
+        cell_texts = [_holder_value(holder, old_values, by_id) for holder in holders]
+        changes = {columns.answers: _in_cell(cell_texts, old_value) if is_list else cell_texts[0]}
         if columns.answer_ids:
             old_ids = record.get(columns.answer_ids)
-            ids = [holder.id for holder in holders]
+            item_ids = [holder.id for holder in holders]
             lists_ids = isinstance(old_ids, list | tuple) or _json_list(old_ids) is not None
-            if not lists_ids and len(ids) > 1:
+            if not lists_ids and len(item_ids) > 1:
                 return None
-            changes[columns.answer_ids] = _in_cell(ids, old_ids) if lists_ids else ids[0]
+            changes[columns.answer_ids] = _in_cell(item_ids, old_ids) if lists_ids else item_ids[0]
         return {**record, **changes}
 
 
@@ -313,28 +319,28 @@ def form_of(record: Record) -> TableForm | None:
     return next((form for form in KNOWN_FORMS if form.fits(record)), None)
 
 
-def item_id(value: object) -> str | None:
+def item_id(cell_value: object) -> str | None:
     """The item id in a cell: `Q42`, or the address of an item; None where it is none."""
-    match = _ITEM_ID.fullmatch(value.strip()) if isinstance(value, str) else None
-    return match[1] if match else None
+    id_match = _ITEM_ID.fullmatch(cell_value.strip()) if isinstance(cell_value, str) else None
+    return id_match[1] if id_match else None
 
 
-def days_of(value: object) -> tuple[date, date] | None:
+def days_of(cell_value: object) -> tuple[date, date] | None:
     """The first and last day of a date: a year, quarter, month or day; None where it is none."""
-    if isinstance(value, date):
-        day = day_value(value)
-        return day, day
+    if isinstance(cell_value, date):
+        row_day = day_value(cell_value)
+        return row_day, row_day
     try:
-        text = (text_value(value) or "").strip()
-        match = _PERIOD.fullmatch(text)
-        if match and match[1] != "0000":
-            part = f"Q{match[2]}" if match[2] else f"M{match[3]}" if match[3] else ""
-            period = Period.parse(match[1] + part)
+        text = (text_value(cell_value) or "").strip()
+        id_match = _PERIOD.fullmatch(text)
+        if id_match and id_match[1] != "0000":
+            part = f"Q{id_match[2]}" if id_match[2] else f"M{id_match[3]}" if id_match[3] else ""
+            period = Period.parse(id_match[1] + part)
             return period.first, period.last
-        day = day_value(text)
-    except ValueError:
+        row_day = day_value(text)
+    except (ValueError, UserError):
         return None
-    return day, day
+    return row_day, row_day
 
 
 def _claim(
@@ -342,12 +348,12 @@ def _claim(
     relation: object,
     answers: Sequence[Answer],
     properties: Mapping[str, str],
-    day: object = None,
+    row_day: object = None,
 ) -> Claim:
     """A claim, or why it cannot be linked."""
     subject_id, relation_id = item_id(subject), property_id(relation, properties)
     usable_answers = tuple(answer for answer in answers if answer.id or any(answer.names))
-    days = None if is_missing(day) or day == "" else days_of(day)
+    days = None if is_missing(row_day) or row_day == "" else days_of(row_day)
     unlinked = None
     if subject_id is None:
         unlinked = "no id of the subject"
@@ -355,28 +361,28 @@ def _claim(
         unlinked = "no property" if is_missing(relation) or relation == "" else "unknown property"
     elif not usable_answers:
         unlinked = "no answer"
-    elif days is None and not (is_missing(day) or day == ""):
+    elif days is None and not (is_missing(row_day) or row_day == ""):
         unlinked = "no date"
     return Claim(subject_id, relation_id, usable_answers, days, unlinked)
 
 
-def property_id(value: object, properties: Mapping[str, str]) -> str | None:
+def property_id(cell_value: object, properties: Mapping[str, str]) -> str | None:
     """The property id in a cell, or of the property of this name; None where it is none."""
-    if not isinstance(value, str):
+    if not isinstance(cell_value, str):
         return None
-    match = _PROPERTY_ID.fullmatch(value.strip())
-    return match[1] if match else properties.get(value.strip().casefold())
+    id_match = _PROPERTY_ID.fullmatch(cell_value.strip())
+    return id_match[1] if id_match else properties.get(cell_value.strip().casefold())
 
 
-def _answer(value: object) -> Answer:
+def _answer(cell_value: object) -> Answer:
     """An answer as a cell has it: an id, a name, or an object with both."""
-    if isinstance(value, Mapping):
-        texts = _texts([text for text in value.values() if isinstance(text, str)])
-        ids = [text for text in texts if item_id(text)]
-        names = tuple(text for text in texts if text not in ids)
-        return Answer(item_id(ids[0]) if ids else None, names)
-    ids = [text for text in (item_id(value),) if text]
-    return Answer(ids[0], ()) if ids else Answer(None, tuple(_texts([value])))
+    if isinstance(cell_value, Mapping):
+        cell_texts = _texts([text for text in cell_value.values() if isinstance(text, str)])
+        item_ids = [text for text in cell_texts if item_id(text)]
+        names = tuple(text for text in cell_texts if text not in item_ids)
+        return Answer(item_id(item_ids[0]) if item_ids else None, names)
+    item_ids = [text for text in (item_id(cell_value),) if text]
+    return Answer(item_ids[0], ()) if item_ids else Answer(None, tuple(_texts([cell_value])))
 
 
 def _holder_value(holder: Holder, old_values: Sequence[object], by_id: bool) -> object:
@@ -393,43 +399,43 @@ def _holder_value(holder: Holder, old_values: Sequence[object], by_id: bool) -> 
     return ENTITY_ADDRESS + holder.id if has_address else holder.id
 
 
-def _annotated(value: object) -> tuple[Answer, ...]:
+def _annotated(cell_value: object) -> tuple[Answer, ...]:
     """Answers as PAT-Questions annotates them: `[{"ID": "Q12", "Label": "…"}]`."""
     return tuple(
         Answer(item_id(annotation.get("ID")), tuple(_texts(annotation.get("Label"))))
-        for annotation in _objects(value)
+        for annotation in _objects(cell_value)
     )
 
 
-def _values(value: object) -> list[Any]:
+def _values(cell_value: object) -> list[Any]:
     """The values of a cell: a list, a list as JSON, or the one value; none where it is missing."""
-    if isinstance(value, list | tuple):
-        return [inner for inner in value if not is_missing(inner)]
-    listed = _json_list(value)
+    if isinstance(cell_value, list | tuple):
+        return [inner for inner in cell_value if not is_missing(inner)]
+    listed = _json_list(cell_value)
     if listed is not None:
         return listed
-    return [] if is_missing(value) or value == "" else [value]
+    return [] if is_missing(cell_value) or cell_value == "" else [cell_value]
 
 
-def _texts(value: object) -> list[str]:
+def _texts(cell_value: object) -> list[str]:
     """The texts of a cell."""
-    texts = []
-    for inner in _values(value):
+    cell_texts = []
+    for inner in _values(cell_value):
         try:
             text = text_value(inner)
         except BadValueError:
             continue
         if text and text.strip():
-            texts.append(text)
-    return texts
+            cell_texts.append(text)
+    return cell_texts
 
 
-def _json_list(value: object) -> list[Any] | None:
+def _json_list(cell_value: object) -> list[Any] | None:
     """The list that a text is in JSON; None where it is none."""
-    if not isinstance(value, str) or not value.lstrip().startswith("["):
+    if not isinstance(cell_value, str) or not cell_value.lstrip().startswith("["):
         return None
     try:
-        listed = json.loads(value)
+        listed = json.loads(cell_value)
     except (ValueError, RecursionError):
         return None
     return listed if isinstance(listed, list) else None
@@ -438,33 +444,33 @@ def _json_list(value: object) -> list[Any] | None:
 def _in_cell(values: Sequence[object], old_value: object) -> Any:
     """A list as the cell had it: as JSON where it was a text."""
     if isinstance(old_value, str):
-        return json.dumps(list(values), ensure_ascii=not any(ord(c) > 127 for c in old_value))
+        return json.dumps(list(values), ensure_ascii=old_value.isascii())
     return list(values)
 
 
 def _having(record: Record, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the changes whose column the row has."""
-    return {column: value for column, value in changes.items() if column in record}
+    return {column: cell_value for column, cell_value in changes.items() if column in record}
 
 
-def _list(value: object) -> list[Any]:
-    listed = _json_list(value)
-    return list(value) if isinstance(value, list | tuple) else listed or []
+def _list(cell_value: object) -> list[Any]:
+    listed = _json_list(cell_value)
+    return list(cell_value) if isinstance(cell_value, list | tuple) else listed or []
 
 
-def _object(value: object) -> Mapping[str, Any]:
+def _object(cell_value: object) -> Mapping[str, Any]:
     """An object, also as JSON, or the first of a list of objects; empty where it is none."""
-    if isinstance(value, str) and value.lstrip().startswith("{"):
+    if isinstance(cell_value, str) and cell_value.lstrip().startswith("{"):
         try:
-            value = json.loads(value)
+            cell_value = json.loads(cell_value)
         except (ValueError, RecursionError):
             return {}
-    if isinstance(value, list | tuple):
-        value = value[0] if value else {}
-    return value if isinstance(value, Mapping) else {}
+    if isinstance(cell_value, list | tuple):
+        cell_value = cell_value[0] if cell_value else {}
+    return cell_value if isinstance(cell_value, Mapping) else {}
 
 
-def _objects(value: object) -> list[Mapping[str, Any]]:
+def _objects(cell_value: object) -> list[Mapping[str, Any]]:
     """The objects of a list; a single object is a list of one."""
-    values = [value] if isinstance(value, Mapping) else _list(value)
+    values = [cell_value] if isinstance(cell_value, Mapping) else _list(cell_value)
     return [inner for inner in values if isinstance(inner, Mapping)]

@@ -1,4 +1,4 @@
-"""An audit from table and dump to verdicts, summary, picture and, on request, the repaired table."""
+"""An audit: table and dump to verdicts, summary, picture and, on request, the repaired table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,13 +77,13 @@ def _judged_step(options: AuditOptions, workspace: Workspace) -> JudgedFacts:
         for relation_id, relation in relations.items()
         if relation_id == property_of(relation_id)
     }
-    asked = AskedFacts(
+    table_facts = AskedFacts(
         table=options.file,
         suffix=options.file.suffix.lower(),
         columns=options.columns,
         properties={**property_names(labels), **POPQA_PROPERTIES},
     )
-    asked_folder = workspace.folder(asked)
+    asked_folder = workspace.folder(table_facts)
     properties = asked_properties(asked_folder)
     if not properties:
         raise UserError(
@@ -115,7 +115,7 @@ def _judged_step(options: AuditOptions, workspace: Workspace) -> JudgedFacts:
         if relation_id not in relations or rule.undated == "keep"
     ]
     return JudgedFacts(
-        asked=asked,
+        table_facts=table_facts,
         mined=mined,
         timelines=Timelines(facts=facts, rules=kept_rules),
         keeps_undated=tuple(keeps_undated),

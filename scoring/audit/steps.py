@@ -14,7 +14,7 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import ROW_GROUP, writing
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts.intervals import Interval
+from factdrift.builders.facts.intervals import DATES, row_interval
 from factdrift.builders.facts.steps import Timelines
 from factdrift.builders.wikidata.documents import DEPRECATED
 from factdrift.builders.wikidata.finish import LOOKED_UP
@@ -33,7 +33,6 @@ from factdrift.scoring.audit.verdicts import History, Judgment, Stretch, judge
 ASKED, IDS, JUDGED = "asked.parquet", "ids.parquet", "judged.parquet"
 _FETCHED = 2048
 """Rows that a query hands over at a time."""
-_DAYS = ("start_first", "start_last", "end_first", "end_last")
 
 
 class AskedFacts(Step):
@@ -70,11 +69,12 @@ class AskedFacts(Step):
                     )
                     file.append(fact)
         with duck.connect(workspace.root, workspace.memory, workspace.jobs) as connection:
-            asked = duck.parquet(out / ASKED)
+            asked_table = duck.parquet(out / ASKED)
             ids = connection.execute(f"""
-                SELECT id FROM (SELECT subject AS id FROM {asked} WHERE unlinked IS NULL UNION
+                SELECT id FROM (SELECT subject AS id FROM {asked_table} WHERE unlinked IS NULL UNION
                 SELECT answer.id FROM (
-                    SELECT unnest(answers) AS answer FROM {asked} WHERE unlinked IS NULL)) WHERE id IS NOT NULL ORDER BY length(id), id
+                    SELECT unnest(answers) AS answer FROM {asked_table} WHERE unlinked IS NULL))
+                WHERE id IS NOT NULL ORDER BY length(id), id
             """)  # noqa: S608
             with writing(out / IDS, LookedUpId) as id_file:
                 for (name,) in _fetched_rows(ids):
@@ -104,9 +104,9 @@ def table_form(columns: ColumnChoice | None, row: TableRow, path: Path) -> Table
 
 def asked_properties(folder: Path) -> list[str]:
     """The properties of the rows that can be linked."""
-    asked = duck.parquet(folder / ASKED)
+    asked_table = duck.parquet(folder / ASKED)
     properties = duck.query(f"""
-        SELECT relation FROM {asked} WHERE unlinked IS NULL GROUP BY 1
+        SELECT relation FROM {asked_table} WHERE unlinked IS NULL GROUP BY 1
         ORDER BY length(relation), relation
     """)  # noqa: S608
     return [relation for (relation,) in properties]
@@ -121,7 +121,7 @@ class JudgedFacts(Step):
 
     name: ClassVar[str] = "judged-facts"
 
-    asked: AskedFacts
+    table_facts: AskedFacts
     mined: MineWithLookup
     timelines: Timelines
     keeps_undated: tuple[str, ...]
@@ -139,14 +139,14 @@ class JudgedFacts(Step):
                 COPY (FROM {duck.parquet(unsorted_file)} ORDER BY row, place)
                 TO {duck.text(str(out / JUDGED))}
                 (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})
-            """)  # noqa: S608
+            """)
         unsorted_file.unlink()
 
     def _views(self, connection: duckdb.DuckDBPyConnection, workspace: Workspace) -> None:
         """The tables by name: those of the mined dump, of the timelines, and of the table."""
         mined, timelines = workspace.folder(self.mined), workspace.folder(self.timelines)
         files = {
-            "asked": workspace.folder(self.asked) / ASKED,
+            "asked": workspace.folder(self.table_facts) / ASKED,
             "looked_up": mined / LOOKED_UP,
             "dropped": mined / "dropped.parquet",
             "entities": mined / "entities.parquet",
@@ -155,7 +155,7 @@ class JudgedFacts(Step):
         }
         for name, path in files.items():
             connection.execute(f"CREATE VIEW {name} AS FROM {duck.parquet(path)}")
-        days = ", ".join(_DAYS)
+        days = ", ".join(DATES)
         connection.execute(f"""
             CREATE TABLE pairs AS SELECT DISTINCT l.target AS subject, a.relation
             FROM asked a JOIN looked_up l ON a.subject = l.id WHERE a.unlinked IS NULL;
@@ -177,7 +177,7 @@ class JudgedFacts(Step):
         """)  # noqa: S608
 
     def _judged(self, connection: duckdb.DuckDBPyConnection) -> Iterator[JudgedFact]:
-        """The verdicts, pair by pair: the facts of the table and the statements run side by side."""
+        """The verdicts, pair by pair: facts of the table and statements run side by side."""
         lost_ids = dict(
             connection.execute(
                 "SELECT id, CASE WHEN present THEN target END FROM looked_up "
@@ -187,7 +187,7 @@ class JudgedFacts(Step):
         snapshot = self.mined.dump.snapshot
         with ExitStack() as stack:
             asking, stating = (stack.enter_context(connection.cursor()) for _ in range(2))
-            facts = _dictionaries(
+            table_rows = _dictionaries(
                 asking.execute("""
                     SELECT a.* EXCLUDE (subject), a.subject AS named, l.present,
                         coalesce(l.target, a.subject) AS subject
@@ -206,7 +206,7 @@ class JudgedFacts(Step):
                 """),
                 frozenset(self.keeps_undated),
             )
-            for pair, pair_facts in groupby(facts, key=_pair):
+            for pair, pair_facts in groupby(table_rows, key=_pair):
                 history = histories.history(pair)
                 for fact in pair_facts:
                     yield self._judge(fact, history, lost_ids, snapshot)
@@ -297,7 +297,7 @@ def _history(rows: Sequence[Mapping[str, Any]], keeps_undated: bool) -> History:
     stretches = [
         Stretch(
             row["item"],
-            Interval(*(row[day] for day in _DAYS), row["doubtful"]),
+            row_interval(row, row["doubtful"]),
             row["cause"],
             row["preferred"],
         )

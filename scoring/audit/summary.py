@@ -50,15 +50,18 @@ def write_summary(judged_file: Path, out: Path, as_of: date | None) -> Summary:
         connection.execute(f"""
             COPY (FROM {judged} ORDER BY row, place) TO {duck.text(str(unfinished))}
             (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})
-        """)  # noqa: S608
+        """)
     encode = msgspec.json.Encoder(order="deterministic").encode
     with replacing(out / LINES) as unfinished, unfinished.open("wb") as file:
         for fact in typed_rows(judged_file, JudgedFact):
             file.write(encode(_plain(fact)) + b"\n")
+    verdict_counts = _counts(judged, "verdict")
     audit_summary = Summary(
         as_of=as_of,
-        facts=sum(_counts(judged, "verdict").values()),
-        verdicts={v: count for v in VERDICTS if (count := _counts(judged, "verdict").get(v))},
+        facts=sum(verdict_counts.values()),
+        verdicts={
+            verdict: verdict_counts[verdict] for verdict in VERDICTS if verdict in verdict_counts
+        },
         reasons=_counts(judged, "verdict || ': ' || reason"),
         properties=_grouped(judged, "relation"),
         row_years=_grouped(judged, "CAST(row_year AS VARCHAR)"),
@@ -113,6 +116,7 @@ def true_share(verdicts: Mapping[str, int]) -> tuple[int, int]:
 def decay_picture(audit_summary: Summary) -> Any:
     """The share of facts that are true, by the year of the row and by that in which it began."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(8.0, 3.4), facecolor="white", layout="constrained")
     panel = figure.subplots()
@@ -130,7 +134,7 @@ def decay_picture(audit_summary: Summary) -> Any:
     panel.set_ylim(0, 105)
     panel.set_ylabel(f"% true {day_text}", color=INK)
     panel.grid(axis="y", color=FAINT)
-    panel.xaxis.get_major_locator().set_params(integer=True)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     if panel.get_lines():
         panel.legend(frameon=False, loc="lower left")
     else:
@@ -145,7 +149,7 @@ def summary_table(audit_summary: Summary, most: int = 15) -> Iterator[str]:
     yield f"{audit_summary.facts:,} facts"
     for verdict, count in audit_summary.verdicts.items():
         yield f"{verdict:<18}{count:>9,}  {100 * count / audit_summary.facts:5.1f} %"
-    doubts = [(text, n) for text, n in audit_summary.reasons.items() if n]
+    doubts = list(audit_summary.reasons.items())
     for text, count in doubts[:most]:
         yield f"  {text}: {count:,}"
     for heading, groups in (
@@ -154,8 +158,8 @@ def summary_table(audit_summary: Summary, most: int = 15) -> Iterator[str]:
     ):
         if groups:
             yield f"{heading:<10}{'facts':>9}{'told':>9}{'true':>9}"
-        shown = list(groups.items())
-        for name, verdicts in shown[:most] if heading == "property" else shown[-most:]:
+        listed = list(groups.items())
+        for name, verdicts in listed[:most] if heading == "property" else listed[-most:]:
             true, told = true_share(verdicts)
             share = f"{100 * true / told:.1f} %" if told else "-"
             yield f"{name:<10}{sum(verdicts.values()):>9,}{told:>9,}{share:>9}"

@@ -35,7 +35,7 @@ _BATCH = 1024
 
 
 class TableRow(NamedTuple):
-    """A row of a table: its number from 1, its line, and its columns; `key`: its name in an object."""
+    """A row of a table: its number from 1, its line, its columns, and its key in an object."""
 
     number: int
     line: int
@@ -45,9 +45,7 @@ class TableRow(NamedTuple):
 
 def read_table(path: Path) -> Iterator[TableRow]:
     """The rows of a table. `UserError` with the line: a broken row, or one that is no object."""
-    number = 0
-    for line, key, value in _values_of(path):
-        number += 1
+    for number, (line, key, value) in enumerate(_values_of(path), 1):
         if not isinstance(value, dict):
             raise UserError("a row is no object with columns", where=display_path(path), line=line)
         yield TableRow(number, line, value, key)

@@ -84,7 +84,8 @@ class History:
             is_best = not has_preferred or any(stretch.preferred for stretch in stretches)
             return Certainty.of(is_best, True)
         states = [stretch.interval.holds_within(first_day, last_day) for stretch in stretches]
-        return Certainty.of(Certainty.CERTAIN in states, any(s is not Certainty.NO for s in states))
+        is_possible = any(state is not Certainty.NO for state in states)
+        return Certainty.of(Certainty.CERTAIN in states, is_possible)
 
     def holders(self, first_day: date, last_day: date) -> list[Holder]:
         """What surely holds in a window; `MOST_HOLDERS` of it at most."""
@@ -131,22 +132,23 @@ def judge(
     states = {item: history.state(item, first_day, last_day) for item in items}
     holders = history.holders(first_day, last_day)
     stretches = [stretch for item in items for stretch in history.by_item[item]]
-    rest = {
-        "from_year": _first_year(stretches),
-        "holders": holders,
-        "gone": [item for item in items if states[item] is Certainty.NO],
-    }
+    judgment = Judgment(
+        "in doubt",
+        from_year=_first_year(stretches),
+        holders=holders,
+        gone=[item for item in items if states[item] is Certainty.NO],
+    )
     if Certainty.CERTAIN in states.values():
         listed = {*items, *_named_items(history, answers)}
         is_alone = all(holder.id in listed for holder in holders)
-        return Judgment("still true" if is_alone else "one of several", **rest)
+        return judgment._replace(verdict="still true" if is_alone else "one of several")
     if Certainty.POSSIBLE in states.values():
-        return Judgment("in doubt", _cause(stretches, first_day, last_day), **rest)
+        return judgment._replace(reason=_cause(stretches, first_day, last_day))
     if doubt := _doubt(history, answers, items):
-        return Judgment("in doubt", doubt, **rest)
+        return judgment._replace(reason=doubt)
     if not items:
-        return Judgment("never stated", **rest)
-    return _past_or_later(stretches, first_day, rest)
+        return judgment._replace(verdict="never stated")
+    return _past_or_later(stretches, first_day, judgment)
 
 
 def _items_of(
@@ -197,9 +199,7 @@ def _is_loose(stretch: Stretch) -> bool:
     return None in stretch.interval.boundaries
 
 
-def _past_or_later(
-    stretches: Sequence[Stretch], first_day: date, rest: dict[str, object]
-) -> Judgment:
+def _past_or_later(stretches: Sequence[Stretch], first_day: date, judgment: Judgment) -> Judgment:
     """The verdict on answers that are stated, and surely do not hold."""
     sure_stretches = [stretch.interval for stretch in stretches if not stretch.interval.doubtful]
     past_stretches = [
@@ -208,12 +208,15 @@ def _past_or_later(
         if interval.lasts_until(first_day) is Certainty.NO and interval.end_last is not None
     ]
     if past_stretches:
-        last_one = max(past_stretches, key=lambda interval: interval.end_last or date.min)
-        ends = {"until_first": last_one.end_first, "until_last": last_one.end_last}
-        return Judgment("true before", **{**rest, **ends})  # type: ignore[arg-type]
+        last_stretch = max(past_stretches, key=lambda interval: interval.end_last or date.min)
+        return judgment._replace(
+            verdict="true before",
+            until_first=last_stretch.end_first,
+            until_last=last_stretch.end_last,
+        )
     if sure_stretches:
-        return Judgment("true later", **rest)  # type: ignore[arg-type]
-    return Judgment("in doubt", "contradictory statement", **rest)  # type: ignore[arg-type]
+        return judgment._replace(verdict="true later")
+    return judgment._replace(reason="contradictory statement")
 
 
 def _first_year(stretches: Sequence[Stretch]) -> int | None:
