@@ -23,11 +23,11 @@ from factdrift.scoring.audit.forms import (
     item_id,
     property_id,
 )
-from factdrift.scoring.audit.rows import Answer, Holder
+from factdrift.scoring.audit.rows import Holder, TableAnswer
 from factdrift.scoring.audit.run import AuditOptions, audit
 from factdrift.scoring.audit.summary import Summary
 from factdrift.scoring.audit.tables import TableRow, read_table, writing_like
-from factdrift.scoring.audit.verdicts import History, Stretch, judge
+from factdrift.scoring.audit.verdicts import PairHistory, Stretch, judge
 from tests.conftest import checksums, run_cli
 from tests.dumps import Json, array, compressed, item, prop, statement, term
 
@@ -388,7 +388,7 @@ def stretches(draw: st.DrawFn) -> Stretch:
 @given(st.lists(stretches(), max_size=5), possible_days)
 def test_verdicts_are_those_of_every_reading(drawn: list[Stretch], day: date) -> None:
     """True: it holds under all readings of its dates; untrue: under none."""
-    judgment = judge(History(drawn), (Answer("Q1", ()),), day, day)
+    judgment = judge(PairHistory(drawn), (TableAnswer("Q1", ()),), day, day)
     own_intervals = [stretch.interval for stretch in drawn if stretch.item == "Q1"]
     surely = any(
         interval.start_last <= day <= interval.end_first

@@ -16,7 +16,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.records import BadValueError, day_value, is_missing, text_value
-from factdrift.scoring.audit.rows import Answer, Holder
+from factdrift.scoring.audit.rows import Holder, TableAnswer
 
 Record = Mapping[str, Any]
 ENTITY_ADDRESS = "http://www.wikidata.org/entity/"
@@ -50,7 +50,7 @@ class Claim(NamedTuple):
 
     subject: str | None
     relation: str | None
-    answers: tuple[Answer, ...]
+    answers: tuple[TableAnswer, ...]
     days: tuple[date, date] | None = None
     unlinked: str | None = None
 
@@ -129,7 +129,7 @@ class PopQA(TableForm):
     def claims(self, record: Record, properties: Mapping[str, str]) -> list[Claim]:
         """One claim; the property by its name, and names as the possible answers have them."""
         names = (*_texts(record.get("obj")), *_texts(record["possible_answers"]))
-        answer = Answer(item_id(record.get("o_uri")), tuple(dict.fromkeys(names)))
+        answer = TableAnswer(item_id(record.get("o_uri")), tuple(dict.fromkeys(names)))
         return [_claim(record["s_uri"], record["prop"], (answer,), properties)]
 
     def repaired(self, record: Record, holders: Sequence[Holder]) -> dict[str, Any] | None:
@@ -158,7 +158,7 @@ class TempLAMA(TableForm):
     def claims(self, record: Record, properties: Mapping[str, str]) -> list[Claim]:
         """One claim, at the date of the row."""
         answers = tuple(
-            Answer(item_id(answer.get("wikidata_id")), tuple(_texts(answer.get("name"))))
+            TableAnswer(item_id(answer.get("wikidata_id")), tuple(_texts(answer.get("name"))))
             for answer in _objects(record["answer"])
         )
         item_ids = _QUERY_ID.fullmatch(str(record["id"]).strip())
@@ -194,7 +194,7 @@ class MQuAKE(TableForm):
         for place, triple in enumerate(triples):
             subject, relation, answer_id = [*_list(triple), None, None, None][:3]
             label = _list(labels[place])[-1:] if place < len(labels) else []
-            answer = Answer(item_id(answer_id), tuple(_texts(label)))
+            answer = TableAnswer(item_id(answer_id), tuple(_texts(label)))
             claims.append(_claim(subject, relation, (answer,), properties))
         return claims or [Claim(None, None, (), unlinked="no fact in it")]
 
@@ -210,7 +210,7 @@ class LamaTrex(TableForm):
 
     def claims(self, record: Record, properties: Mapping[str, str]) -> list[Claim]:
         """One claim."""
-        answer = Answer(item_id(record["obj_uri"]), tuple(_texts(record.get("obj_label"))))
+        answer = TableAnswer(item_id(record["obj_uri"]), tuple(_texts(record.get("obj_label"))))
         return [_claim(record["sub_uri"], record["predicate_id"], (answer,), properties)]
 
     def repaired(self, record: Record, holders: Sequence[Holder]) -> dict[str, Any] | None:
@@ -283,8 +283,8 @@ class ChosenColumns(TableForm):
         if columns.answer_ids:
             names = tuple(_texts(record.get(columns.answers)))
             item_ids = [item_id(text) for text in _texts(record.get(columns.answer_ids))]
-            answers = tuple(Answer(answer_id, names) for answer_id in item_ids) or (
-                Answer(None, names),
+            answers = tuple(TableAnswer(answer_id, names) for answer_id in item_ids) or (
+                TableAnswer(None, names),
             )
         else:
             answers = tuple(
@@ -346,7 +346,7 @@ def days_of(cell_value: object) -> tuple[date, date] | None:
 def _claim(
     subject: object,
     relation: object,
-    answers: Sequence[Answer],
+    answers: Sequence[TableAnswer],
     properties: Mapping[str, str],
     row_day: object = None,
 ) -> Claim:
@@ -374,15 +374,17 @@ def property_id(cell_value: object, properties: Mapping[str, str]) -> str | None
     return id_match[1] if id_match else properties.get(cell_value.strip().casefold())
 
 
-def _answer(cell_value: object) -> Answer:
+def _answer(cell_value: object) -> TableAnswer:
     """An answer as a cell has it: an id, a name, or an object with both."""
     if isinstance(cell_value, Mapping):
         cell_texts = _texts([text for text in cell_value.values() if isinstance(text, str)])
         item_ids = [text for text in cell_texts if item_id(text)]
         names = tuple(text for text in cell_texts if text not in item_ids)
-        return Answer(item_id(item_ids[0]) if item_ids else None, names)
+        return TableAnswer(item_id(item_ids[0]) if item_ids else None, names)
     item_ids = [text for text in (item_id(cell_value),) if text]
-    return Answer(item_ids[0], ()) if item_ids else Answer(None, tuple(_texts([cell_value])))
+    return (
+        TableAnswer(item_ids[0], ()) if item_ids else TableAnswer(None, tuple(_texts([cell_value])))
+    )
 
 
 def _holder_value(holder: Holder, old_values: Sequence[object], by_id: bool) -> object:
@@ -399,10 +401,10 @@ def _holder_value(holder: Holder, old_values: Sequence[object], by_id: bool) -> 
     return ENTITY_ADDRESS + holder.id if has_address else holder.id
 
 
-def _annotated(cell_value: object) -> tuple[Answer, ...]:
+def _annotated(cell_value: object) -> tuple[TableAnswer, ...]:
     """Answers as PAT-Questions annotates them: `[{"ID": "Q12", "Label": "…"}]`."""
     return tuple(
-        Answer(item_id(annotation.get("ID")), tuple(_texts(annotation.get("Label"))))
+        TableAnswer(item_id(annotation.get("ID")), tuple(_texts(annotation.get("Label"))))
         for annotation in _objects(cell_value)
     )
 

@@ -28,7 +28,7 @@ TOLD: tuple[Verdict, ...] = VERDICTS[:5]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TableAnswer:
     """One answer of a row: the item, where the table has its id, and its names."""
 
     id: Annotated[str | None, "item id; null: only names"]
@@ -46,7 +46,7 @@ class TableFact:
     relation: Annotated[str | None, "property id"]
     first_day: Annotated[date | None, "first day of the row's own date; null: it has none"]
     last_day: Annotated[date | None, "last day of the row's own date"]
-    answers: Annotated[tuple[Answer, ...], "the answers of the row"]
+    answers: Annotated[tuple[TableAnswer, ...], "the answers of the row"]
     unlinked: Annotated[str | None, "why the row cannot be linked; null: it is"]
 
 

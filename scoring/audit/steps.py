@@ -21,14 +21,14 @@ from factdrift.builders.wikidata.finish import LOOKED_UP
 from factdrift.builders.wikidata.steps import MineWithLookup
 from factdrift.scoring.audit.forms import ChosenColumns, ColumnChoice, TableForm, form_of
 from factdrift.scoring.audit.rows import (
-    Answer,
     Holder,
     JudgedFact,
     LookedUpId,
+    TableAnswer,
     TableFact,
 )
 from factdrift.scoring.audit.tables import TableRow, read_table
-from factdrift.scoring.audit.verdicts import History, Judgment, Stretch, judge
+from factdrift.scoring.audit.verdicts import AuditVerdict, PairHistory, Stretch, judge
 
 ASKED, IDS, JUDGED = "asked.parquet", "ids.parquet", "judged.parquet"
 _FETCHED = 2048
@@ -195,7 +195,7 @@ class JudgedFacts(Step):
                     ORDER BY length(l.target), l.target, length(relation), relation, row, place
                 """)
             )
-            histories = _Histories(
+            histories = _PairHistories(
                 stating.execute("""
                     SELECT s.*, coalesce(nullif(e.label, ''), l.label) AS label,
                         coalesce(e.aliases, l.aliases, []) AS aliases
@@ -214,7 +214,7 @@ class JudgedFacts(Step):
     def _judge(
         self,
         fact: Mapping[str, Any],
-        history: History,
+        history: PairHistory,
         lost_ids: Mapping[str, str | None],
         snapshot: date,
     ) -> JudgedFact:
@@ -249,30 +249,30 @@ class JudgedFacts(Step):
 
 def _verdict(
     fact: Mapping[str, Any],
-    history: History,
-    answers: Sequence[Answer],
+    history: PairHistory,
+    answers: Sequence[TableAnswer],
     first_day: date,
     last_day: date,
     lost_ids: Mapping[str, str | None],
-) -> Judgment:
+) -> AuditVerdict:
     if fact["unlinked"]:
-        return Judgment("not linked", fact["unlinked"])
+        return AuditVerdict("not linked", fact["unlinked"])
     if not fact["present"]:
-        return Judgment("not in the dump")
+        return AuditVerdict("not in the dump")
     if first_day > last_day:
-        return Judgment("in doubt", "after the day of the dump")
+        return AuditVerdict("in doubt", "after the day of the dump")
     return judge(
         history, answers, first_day, last_day, lambda item: lost_ids.get(item, item) is not None
     )
 
 
-def _resolved(answer: Mapping[str, Any], lost_ids: Mapping[str, str | None]) -> Answer:
+def _resolved(answer: Mapping[str, Any], lost_ids: Mapping[str, str | None]) -> TableAnswer:
     """An answer with the id to which its own leads over redirects."""
     answer_id = answer["id"]
-    return Answer(lost_ids.get(answer_id) or answer_id, tuple(answer["names"]))
+    return TableAnswer(lost_ids.get(answer_id) or answer_id, tuple(answer["names"]))
 
 
-class _Histories:
+class _PairHistories:
     """The statements of pairs, in the order of the pairs, one pair in memory at a time."""
 
     def __init__(self, result: duckdb.DuckDBPyConnection, keeps_undated: frozenset[str]) -> None:
@@ -281,7 +281,7 @@ class _Histories:
         self._pair: tuple[Any, ...] | None = None
         self._rows: list[dict[str, Any]] = []
 
-    def history(self, pair: tuple[Any, ...]) -> History:
+    def history(self, pair: tuple[Any, ...]) -> PairHistory:
         """What is stated of a pair, which comes after those that were asked for before."""
         while self._pair is None or self._pair < pair:
             next_pair, rows = next(self._groups, (None, iter(())))
@@ -293,7 +293,7 @@ class _Histories:
         return _history(self._rows if is_stated else [], pair[-1] in self._keeps_undated)
 
 
-def _history(rows: Sequence[Mapping[str, Any]], keeps_undated: bool) -> History:
+def _history(rows: Sequence[Mapping[str, Any]], keeps_undated: bool) -> PairHistory:
     stretches = [
         Stretch(
             row["item"],
@@ -310,7 +310,7 @@ def _history(rows: Sequence[Mapping[str, Any]], keeps_undated: bool) -> History:
         if row["item"] and row["label"]
     }
     deprecated = {row["item"] for row in rows if row["cause"] == DEPRECATED}
-    return History(stretches, deprecated, names, keeps_undated)
+    return PairHistory(stretches, deprecated, names, keeps_undated)
 
 
 def _pair(row: Mapping[str, Any]) -> tuple[Any, ...]:

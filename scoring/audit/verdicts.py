@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from factdrift.builders.facts.intervals import Certainty, Interval
 from factdrift.builders.text.squad import normalize_or_keep
-from factdrift.scoring.audit.rows import Answer, Holder, Verdict
+from factdrift.scoring.audit.rows import Holder, TableAnswer, Verdict
 
 MOST_HOLDERS = 100
 """Items that are listed as holding on a day: a club has fewer players, a prize fewer winners."""
@@ -37,7 +37,7 @@ class Stretch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class History:
+class PairHistory:
     """All that a dump states of one subject and relation.
 
     `names`: items -> label and aliases; `keeps_undated`: whether undated statements are facts.
@@ -96,7 +96,7 @@ class History:
         return [self.names.get(item, Holder(item, item, ())) for item in held_items[:MOST_HOLDERS]]
 
 
-class Judgment(NamedTuple):
+class AuditVerdict(NamedTuple):
     """The verdict on a fact; the fields are those of `JudgedFact`."""
 
     verdict: Verdict
@@ -114,12 +114,12 @@ def normal_forms(names: Collection[str]) -> frozenset[str]:
 
 
 def judge(
-    history: History,
-    answers: Sequence[Answer],
+    history: PairHistory,
+    answers: Sequence[TableAnswer],
     first_day: date,
     last_day: date,
     is_present: Callable[[str], bool] = lambda item: True,
-) -> Judgment:
+) -> AuditVerdict:
     """The verdict on answers in a window of days.
 
     An answer is an item by its id, and by its names where it has no id or the dump lacks the item
@@ -127,12 +127,12 @@ def judge(
     """
     if not history.stretches:
         reason = "deprecated statement" if history.deprecated else "no statement"
-        return Judgment("in doubt", reason)
+        return AuditVerdict("in doubt", reason)
     items = _items_of(history, answers, is_present)
     states = {item: history.state(item, first_day, last_day) for item in items}
     holders = history.holders(first_day, last_day)
     stretches = [stretch for item in items for stretch in history.by_item[item]]
-    judgment = Judgment(
+    judgment = AuditVerdict(
         "in doubt",
         from_year=_first_year(stretches),
         holders=holders,
@@ -152,7 +152,7 @@ def judge(
 
 
 def _items_of(
-    history: History, answers: Sequence[Answer], is_present: Callable[[str], bool]
+    history: PairHistory, answers: Sequence[TableAnswer], is_present: Callable[[str], bool]
 ) -> list[str]:
     """The items of the history that the answers name, in its order."""
     ids = {answer.id for answer in answers if answer.id and is_present(answer.id)}
@@ -161,13 +161,15 @@ def _items_of(
     return [item for item in history.items if item in ids or item in named_items]
 
 
-def _named_items(history: History, answers: Sequence[Answer]) -> set[str]:
+def _named_items(history: PairHistory, answers: Sequence[TableAnswer]) -> set[str]:
     """The items of the history, also of deprecated statements, that bear a name of an answer."""
     answer_names = normal_forms([name for answer in answers for name in answer.names])
     return {item for item, names in history.normal_names.items() if names & answer_names}
 
 
-def _doubt(history: History, answers: Sequence[Answer], items: Sequence[str]) -> str | None:
+def _doubt(
+    history: PairHistory, answers: Sequence[TableAnswer], items: Sequence[str]
+) -> str | None:
     """Why the source does not tell that an answer is untrue; None: it does."""
     ids = {answer.id for answer in answers}
     namesakes = _named_items(history, answers)
@@ -199,7 +201,9 @@ def _is_loose(stretch: Stretch) -> bool:
     return None in stretch.interval.boundaries
 
 
-def _past_or_later(stretches: Sequence[Stretch], first_day: date, judgment: Judgment) -> Judgment:
+def _past_or_later(
+    stretches: Sequence[Stretch], first_day: date, judgment: AuditVerdict
+) -> AuditVerdict:
     """The verdict on answers that are stated, and surely do not hold."""
     sure_stretches = [stretch.interval for stretch in stretches if not stretch.interval.doubtful]
     past_stretches = [
