@@ -13,6 +13,10 @@ would be too small to read."""
 # one for each colour, so that models can be told apart in black and white as well
 _MARKERS = "osD^vP"
 _CHANCE = "chance"
+_MARKED = "knowledge stops"
+_INTERVAL = "95 % interval"
+# a line of four points and a gap of three, so that a short one is seen to be dashed
+_DASHED = (0, (4, 3))
 # Letters of a label in a narrow figure, where it takes up to half of the width; twice as many in a
 # wide one.
 _LABEL_LETTERS = 24
@@ -72,7 +76,7 @@ def line_figure(
             last_value = (marked_values or {}).get(model_name)
             if last_value in value_names:
                 mark_place = value_names.index(last_value) + 0.5
-                panel.axvline(mark_place, color=colour, linestyle=(0, (4, 3)), linewidth=1.2)
+                panel.axvline(mark_place, color=colour, linestyle=_DASHED, linewidth=1.2)
             chance_means = (chance_series or {}).get(model_name, {})
             chance_points = [
                 (place_number, 100 * chance_means[value_name].mean)
@@ -83,6 +87,10 @@ def line_figure(
                 panel.plot(*zip(*chance_points, strict=True), color=colour, linestyle=":")
         if chance_series:
             panel.plot([], [], color=INK, linestyle=":", label=_CHANCE)
+        if set((marked_values or {}).values()) & set(value_names):
+            panel.axvline(-1, color=INK, linestyle=_DASHED, linewidth=1.2, label=_MARKED)
+        if _has_interval(series):
+            panel.fill_between([], [], [], color=INK, alpha=0.16, linewidth=0, label=_INTERVAL)
         panel.set_ylim(-2, 102)
         panel.set_xlim(-0.5, len(value_names) - 0.5)
         tick_step = -(-len(value_names) // (14 if figure_width > 5 else 7))
@@ -144,6 +152,8 @@ def dot_figure(
                     )
         if chance_series:
             panel.plot([], [], color=INK, marker="|", linestyle="none", label=_CHANCE)
+        if _has_interval(series):
+            panel.plot([], [], color=INK, linewidth=1.6, label=_INTERVAL)
         panel.set_xlim(-2, 102)
         panel.set_ylim(len(value_names) - 0.4, -0.6)
         panel.set_yticks(
@@ -159,6 +169,13 @@ def dot_figure(
 def _look(model_number: int) -> tuple[str, str]:
     """Return the colour and the marker of a model."""
     return COLOURS[model_number % len(COLOURS)], _MARKERS[model_number % len(_MARKERS)]
+
+
+def _has_interval(series: Series) -> bool:
+    for points_by_value in series.values():
+        if any(mean.low is not None for mean in points_by_value.values()):
+            return True
+    return False
 
 
 def _ends(mean: Mean) -> tuple[float, float, float]:

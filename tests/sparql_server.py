@@ -19,6 +19,8 @@ from tests.file_server import QuietHandler, serve_requests
 STACK_TRACE = b"\njava.util.concurrent.TimeoutException\n\tat java.util.concurrent.FutureTask.get\n"
 """What Blazegraph adds to an answer that it had begun when time ran out."""
 
+TSV = "text/tab-separated-values"
+
 How = Literal["500", "503", "504", "429", "hang", "truncated", "trace"]
 """How an endpoint gives up on an answer that is too large for it."""
 
@@ -29,7 +31,8 @@ class Server:
 
     The next requests fail with `faults`, in turn: `kind` is an HTTP status, `drop` or `pass`,
     `after` a Retry-After, `body` a message. Answers of more than `limit` rows fail too, in the way
-    of `how`; every answer waits `delay` seconds.
+    of `how`; every answer waits `delay` seconds. Who asks for tab-separated values gets these, and
+    `cut` ends them in the middle of a line, as if that were the end, with `body` behind.
     """
 
     store: Store
@@ -46,20 +49,33 @@ class Server:
         self.faults, self.log = list(faults), []
 
 
+def row_count(answer: bytes, is_tsv: bool) -> int:
+    """The rows of an answer; the first line of tab-separated values has the heads."""
+    if is_tsv:
+        return answer.count(b"\n") - 1
+    return len(json.loads(answer)["results"]["bindings"])
+
+
 def _handler(server: Server) -> type[QuietHandler]:
     class SparqlHandler(QuietHandler):
         def post(self, body: bytes) -> None:
             query = parse_qs(body.decode())["query"][0]
             names = {"agent": "User-Agent", "form": "Content-Type", "login": "Authorization"}
             entry: dict[str, Any] = {name: self.headers[header] for name, header in names.items()}
-            entry |= {"query": query, "time": time.monotonic(), "status": 200}
+            entry |= {
+                "query": query,
+                "accept": self.headers["Accept"],
+                "time": time.monotonic(),
+                "status": 200,
+            }
             server.log.append(entry)
             time.sleep(server.delay)
             planned_fault = server.faults.pop(0) if server.faults else {"kind": "pass"}
+            wants_tsv = self.headers["Accept"] == TSV
             if planned_fault["kind"] == "drop":
                 entry["status"] = 0
                 self.close_connection = True
-            elif planned_fault["kind"] != "pass":
+            elif planned_fault["kind"] not in ("pass", "cut"):
                 entry["status"] = int(planned_fault["kind"])
                 text, cut_after = (
                     planned_fault.get("body", "told to fail"),
@@ -69,8 +85,13 @@ def _handler(server: Server) -> type[QuietHandler]:
             else:
                 query_result = server.store.query(query)
                 assert isinstance(query_result, QuerySolutions)
-                answer = query_result.serialize(format=QueryResultsFormat.JSON) or b""
-                if server.limit and len(json.loads(answer)["results"]["bindings"]) > server.limit:
+                form = QueryResultsFormat.TSV if wants_tsv else QueryResultsFormat.JSON
+                answer = query_result.serialize(format=form) or b""
+                entry["rows"] = row_count(answer, wants_tsv)
+                if planned_fault["kind"] == "cut":
+                    trailer = planned_fault.get("body", "").encode()
+                    self.send(200, answer[: len(answer) // 2] + trailer, {})
+                elif server.limit and entry["rows"] > server.limit:
                     entry["status"] = 504
                     self.give_up(server.how, answer)
                 else:

@@ -414,9 +414,12 @@ def test_verdicts_are_those_of_every_reading(drawn: list[Stretch], day: date) ->
 
 def test_the_command(audited: Path, dump: Path, tmp_path: Path) -> None:
     columns = ("--subject", "s", "--relation", "p", "--answers", "a", "--date", "d")
-    places = ("--build", audited / "build", "--out", tmp_path / "out")
-    output = run_cli("audit", audited / "table.jsonl", *columns, "--dump", dump, *places).stdout
-    assert "true before" in output
+    words = (audited / "table.jsonl", *columns, "--dump", dump, "--build", audited / "build")
+    audited_table = run_cli("audit", *words, "--out", tmp_path / "out")
+    assert audited_table.stdout.strip() == str(tmp_path / "out")
+    assert "true before" in audited_table.stderr
+    summary = json.loads(run_cli("audit", *words, "--json", "--out", tmp_path / "out").stdout)
+    assert summary["verdicts"]["never stated"] == 3
     assert run_cli("audit", tmp_path / "none.csv", "--dump", dump, ok=False).returncode == 1
 
 

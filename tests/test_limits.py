@@ -27,7 +27,7 @@ from factdrift.builders.wmt import archive
 from factdrift.builders.wmt.index import index_archive
 from factdrift.scoring import harness_logs, predictions, results
 from factdrift.scoring.predictions import read_predictions
-from tests import exports, test_limits_parquet
+from tests import exports, test_dumps, test_limits_parquet
 from tests.annotation_workers import batch_of, submission, take
 from tests.tables import columns_of
 
@@ -298,6 +298,7 @@ ELSEWHERE = {
     **dict.fromkeys(
         ("UNPACKED_FREELY", "MOST_UNPACKED"), test_a_file_that_unpacks_to_far_more_than_its_size
     ),
+    "LARGEST_LISTING": test_dumps.test_servers_that_fail,
     "LARGEST_BATCH": test_limits_parquet.test_fewer_rows_at_a_time_where_each_may_be_long,
 }
 """The tests of the other limits; two more stand below."""

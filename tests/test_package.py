@@ -68,12 +68,20 @@ HEAVY = tuple(
     "duckdb ibis matplotlib numpy pandas pyarrow pyspark requests spacy torch transformers".split()
 )
 
+RARE = tuple("matplotlib pandas pyspark scipy sklearn spacy torch transformers".split())
+
 
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
         ("factdrift", (*HEAVY, "pydantic", "typer", "yaml")),
         ("factdrift.builders.cli", HEAVY),
+        # a recipe imports its own builder alone, and what is drawn or parsed comes when it is
+        ("factdrift.builders.release.release", (*RARE, "factdrift.builders.streamingqa.dataset")),
+        (
+            "factdrift.builders.templama.dataset, factdrift.scoring.score",
+            (*RARE, "factdrift.builders.generate.backends"),
+        ),
         # Arrow and NumPy start threads; beside them, reading processes could not be forked
         (
             "factdrift.builders.facts.relations, factdrift.builders.wikidata.mine",

@@ -23,11 +23,22 @@ class GrowingFile:
     run goes on with it: a bit that was flipped meanwhile would be part of the finished file.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, algorithm: str = "sha256") -> None:
+        """`algorithm` is that of a second checksum, `hexdigest`."""
         self.path = path
         self._note = path.with_name(f"{path.name}.json")
+        self._algorithm = algorithm
+        self._begin()
+
+    def _begin(self) -> None:
         self._hash = hashlib.sha256()
+        self._second_hash = hashlib.new(self._algorithm, usedforsecurity=False)
         self.size = 0
+
+    def _count(self, piece: bytes) -> None:
+        self._hash.update(piece)
+        self._second_hash.update(piece)
+        self.size += len(piece)
 
     def take_up(self) -> bool:
         """Go on with what an earlier run left; return False if that was changed, and is gone."""
@@ -47,11 +58,10 @@ class GrowingFile:
 
     def _read(self, size: int) -> bool:
         """Read the first bytes into the checksum; return False if there are not so many."""
-        self._hash, self.size = hashlib.sha256(), 0
+        self._begin()
         with self.path.open("rb") as file:
             while self.size < size and (piece := file.read(min(_READ_SIZE, size - self.size))):
-                self._hash.update(piece)
-                self.size += len(piece)
+                self._count(piece)
         return self.size == size
 
     @contextmanager
@@ -65,8 +75,7 @@ class GrowingFile:
             def append(piece: bytes) -> None:
                 nonlocal noted_size
                 file.write(piece)
-                self._hash.update(piece)
-                self.size += len(piece)
+                self._count(piece)
                 if self.size - noted_size >= _NOTE_EVERY:
                     file.flush()
                     self._write_note()
@@ -88,11 +97,15 @@ class GrowingFile:
         """Return the sha256 of what is in the file, in hex."""
         return self._hash.hexdigest()
 
+    def hexdigest(self) -> str:
+        """Return the checksum of the second algorithm of what is in the file."""
+        return self._second_hash.hexdigest()
+
     def clear(self) -> None:
         """Remove the file and its note, and begin anew."""
         self.path.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
-        self._hash, self.size = hashlib.sha256(), 0
+        self._begin()
 
     def finish(self, target_path: Path) -> None:
         """Give the file, which is complete, its own name."""

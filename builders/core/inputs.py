@@ -41,14 +41,19 @@ class InputName:
 INPUTS: Mapping[str, InputName] = {
     row.name: row
     for row in (
-        InputName("dump", "wikidata", "A dump, a glob or folder of shards, or a mined folder."),
+        InputName(
+            *("dump", "wikidata"),
+            "A dump, a glob or folder of shards, a mined folder; latest, or a day: 2026-11-09.",
+        ),
         InputName("older", "wikidata", "An older dump, to compare with."),
         InputName(
             "learned", "file", "Learned times: the manifest.json of a release of a whole dump."
         ),
-        InputName("news", "news", "News archives: files, globs, folders."),
+        InputName("news", "news", "News archives: files, globs, folders; latest, or a year."),
         InputName("keep", "file", "A list of article ids to keep."),
-        InputName("pages", "pages", "Wikipedia dumps, JSONL or Parquet of pages."),
+        InputName(
+            "pages", "pages", "Wikipedia dumps, JSONL or Parquet of pages; latest, or a day."
+        ),
         InputName("trex", "file", "T-REx files of LAMA, or folders."),
         InputName("gold", "gold", "What people said: judgments/, a layout's folder in it."),
     )

@@ -37,6 +37,9 @@ LONGEST_SAMPLE = 64 << 20
 LARGEST_LOG_INDEX = 16 << 20
 """Bytes of the list of files at the end of a log of Inspect, which is held in memory at some twenty
 times its size: enough for 200,000 samples."""
+LARGEST_LISTING = 16 << 20
+"""Bytes of a publisher's listing of a folder or of a dump's files. That of the English Wikipedia
+has 300 kB."""
 LARGEST_SHARED_FILE = 16 << 20
 """Bytes of a file of shared results, so that a pull request with many stays small."""
 LARGEST_YAML = 1 << 20

@@ -38,6 +38,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked
 from factdrift.builders.core.growing import GrowingFile
 from factdrift.builders.core.hashing import digest, file_sha256
+from factdrift.builders.core.hints import install_extra
 from factdrift.builders.core.http import (
     RETRY_STATUSES,
     RetryError,
@@ -73,11 +74,26 @@ _CHANGED_TEXT = "it changed while it was read"
 _CHANGED_HINT = "run it again: the new file is fetched"
 
 
-class _Head(NamedTuple):
+class FileHead(NamedTuple):
     """The size of a file, and a fingerprint that differs after a change; None if unknown."""
 
     size: int | None
     version: str | None
+
+
+class Checksum(NamedTuple):
+    """A checksum that a publisher states of a file: `sha1` or `md5`, and its digits."""
+
+    algorithm: str
+    digits: str
+
+
+class NoSuchFileError(UserError):
+    """The server has no file at this address."""
+
+
+def unpublished(_: str) -> None:
+    """Return no checksum, because none is known."""
 
 
 def local(
@@ -88,13 +104,17 @@ def local(
     say: Callable[[str], None],
     deep: bool = False,
     policy: RetryPolicy = POLICY,
+    published: Callable[[str], Checksum | None] = unpublished,
 ) -> list[str]:
     """Fetch the files that are named by addresses into `folder`, and return all local paths.
 
     An address names a file or, in a bucket, a pattern (`*` or `[…]` in its last part) or, with `/`
     at its end, a folder. From a folder the files are fetched whose name `accepts_name` accepts; if
-    `deep` is true, also those in folders below it. Raises `UserError` if there is no such file, the
-    server refuses it, a package or room on the disk is missing, or the retry policy gives up.
+    `deep` is true, also those in folders below it. `published` returns the checksum that is stated
+    for an address, if there is one; it is asked before the file is fetched.
+
+    Raises `UserError` if there is no such file, the server refuses it, a package or room on the
+    disk is missing, the file has another checksum, or the retry policy gives up.
     """
     local_paths: dict[str, str] = {}
     for named_path in named_paths:
@@ -115,22 +135,23 @@ def local(
 
         parent_address, slash, file_name = clean_address.rpartition("/")
         folder_address = parent_address + slash
-        remote_files: _Web | _Fsspec
+        remote_files: WebFiles | BucketFiles
         if address_parts.scheme in WEB_SCHEMES:
             if not file_name or _GLOB_CHARACTERS.search(file_name):
                 hint_text = "give the address of each file"
                 raise UserError(
                     "web servers do not list their folders", where=clean_address, hint=hint_text
                 )
-            remote_files, addresses_by_name = _Web(policy), {unquote(file_name): named_path}
+            remote_files, addresses_by_name = WebFiles(policy), {unquote(file_name): named_path}
         else:
-            remote_files = again(partial(_Fsspec, named_path))
+            remote_files = again(partial(BucketFiles, named_path))
             list_addresses = partial(remote_files.addresses, named_path, accepts_name, deep)
             addresses_by_name = again(list_addresses)
         for file_name, address in addresses_by_name.items():
             local_copy = folder / digest(folder_address) / _safe(file_name)
             with locked(local_copy.parent):
-                _fetch(remote_files, again, policy.least_bytes, address, local_copy, say)
+                fetching = _Fetching(remote_files, again, policy.least_bytes, published, say)
+                _fetch(fetching, address, local_copy)
             if local_paths.setdefault(str(local_copy), address) != address:
                 error_text = "two addresses that differ only in what is not shown"
                 raise UserError(
@@ -149,15 +170,19 @@ def _safe(file_name: str) -> str:
     return file_name
 
 
-def _fetch(
-    remote_files: "_Web | _Fsspec",
-    again: Callable[[Callable[[], Any]], Any],
-    least_bytes: int,
-    address: str,
-    target_path: Path,
-    say: Callable[[str], None],
-) -> None:
+class _Fetching(NamedTuple):
+    """How files are fetched: from where, how often anew, and with which checksums."""
+
+    remote_files: "WebFiles | BucketFiles"
+    again: Callable[[Callable[[], Any]], Any]
+    least_bytes: int
+    published: Callable[[str], Checksum | None]
+    say: Callable[[str], None]
+
+
+def _fetch(fetching: _Fetching, address: str, target_path: Path) -> None:
     """Fetch one file to `target_path`, unless the file there has not changed."""
+    remote_files, again, least_bytes, published, say = fetching
     where = without_credentials(address)
     version_note = target_path.with_name(f".{target_path.name}.json")
     if version_note.is_symlink():  # a planted link is not written through
@@ -169,7 +194,10 @@ def _fetch(
             return
         say(f"  {display_path(target_path)} is not what was fetched, and is fetched anew")
         target_path.unlink()
-    unfinished_file = GrowingFile(target_path.with_name(f".{target_path.name}.part"))
+    stated = published(address)
+    unfinished_file = GrowingFile(
+        target_path.with_name(f".{target_path.name}.part"), stated.algorithm if stated else "sha256"
+    )
 
     def stretch() -> bool:
         """Read on and return whether the file is complete.
@@ -220,8 +248,56 @@ def _fetch(
             bar.advance(unfinished_file.size)
             while not again(stretch):
                 pass
+        if stated and unfinished_file.hexdigest() != stated.digits:
+            fetched_digits = unfinished_file.hexdigest()
+            unfinished_file.clear()
+            raise differing_checksum(where, stated, fetched_digits)
         _note(version_note, file_head.version, unfinished_file.sha256())
         unfinished_file.finish(target_path)
+
+
+def differing_checksum(where: str, stated: Checksum, fetched_digits: str) -> UserError:
+    """Return the error of a file that is not what its publisher says."""
+    error_text = (
+        f"what came has the {stated.algorithm} {fetched_digits}, and its publisher says "
+        f"{stated.digits}: it was damaged on its way, or the publisher replaced it"
+    )
+    return UserError(error_text, where=where, hint="run it again: it is fetched anew")
+
+
+def read_whole(
+    address: str, limit: int, say: Callable[[str], None], policy: RetryPolicy = POLICY
+) -> bytes:
+    """Return a small file of a web server.
+
+    Raises `NoSuchFileError` if there is none, and `UserError` if it has more than `limit` bytes, if
+    the server refuses it, or if the retry policy gives up.
+    """
+    web_files = WebFiles(policy)
+    where = without_credentials(address)
+    parse_address(address)
+
+    def read(_: int) -> bytes:
+        content = bytearray()
+        with web_files.get(address) as response:
+            for piece in pieces(response, policy.timeout, policy.least_bytes, unpacked=False):
+                content += piece
+                if len(content) > limit:
+                    error_text = f"the file has more than {limit:,} bytes, too many for a listing"
+                    raise UserError(error_text, where=where)
+            size = _head(response).size
+        if size is not None and len(content) < size:
+            raise RetryError("an answer that breaks off")
+        return bytes(content)
+
+    return retry(read, policy, where=where, hint="run it again later", report=say)
+
+
+def _user_agent() -> str:
+    """Return the name of this program for servers; Wikimedia's refuse programs without a name."""
+    import factdrift
+
+    return f"factdrift/{factdrift.__version__} (python-requests/{requests.__version__})"
 
 
 def _size(path: Path) -> int:
@@ -257,20 +333,18 @@ def _noted(version_note: Path) -> tuple[str | None, str | None]:
         return None, None
 
 
-class _Web:
+class WebFiles:
     """The files of a web server, read with requests."""
 
     def __init__(self, policy: RetryPolicy) -> None:
         self._policy, self._sessions = policy, Sessions()
 
-    def look(self, address: str) -> _Head:
-        with self._get(address) as response:
+    def look(self, address: str) -> FileHead:
+        with self.get(address) as response:
             return _head(response)
 
-    def read(self, address: str, start_byte: int, file_head: _Head) -> Iterator[bytes]:
-        with self._get(
-            address, {"Range": f"bytes={start_byte}-"} if start_byte else {}
-        ) as response:
+    def read(self, address: str, start_byte: int, file_head: FileHead) -> Iterator[bytes]:
+        with self.get(address, {"Range": f"bytes={start_byte}-"} if start_byte else {}) as response:
             is_part = response.status_code == 206  # else it ignores ranges and sends the whole
             content_range = response.headers.get("Content-Range", "")
             if is_part and not content_range.startswith(f"bytes {start_byte}-"):
@@ -293,12 +367,17 @@ class _Web:
                 repeated_bytes = max(repeated_bytes - len(piece), 0)
 
     @contextmanager
-    def _get(
+    def get(
         self, address: str, more_headers: dict[str, str] | None = None
     ) -> Iterator[requests.Response]:
+        """Yield the answer to a request, whose body is not packed for the way."""
         where = without_credentials(address)
         # a packed body would have another length, and no part of it could be asked for
-        headers = {"Accept-Encoding": "identity", **(more_headers or {})}
+        headers = {
+            "Accept-Encoding": "identity",
+            "User-Agent": _user_agent(),
+            **(more_headers or {}),
+        }
         seconds = self._policy.timeout
         with answered(self._sessions, "GET", address, seconds, headers=headers) as response:
             status = response.status_code
@@ -312,19 +391,21 @@ class _Web:
                     f"the server refuses it (HTTP {status})", where=where, hint=hint_text
                 )
             if status in (404, 410):
-                raise UserError(f"no such file (HTTP {status})", where=where)
+                raise NoSuchFileError(f"no such file (HTTP {status})", where=where)
             if status not in (200, 206):
                 raise UserError(f"the server answers HTTP {status}", where=where)
             yield response
 
 
-def _head(response: requests.Response) -> _Head:
+def _head(response: requests.Response) -> FileHead:
     length_text = response.headers.get("Content-Length", "")
     version = response.headers.get("ETag") or response.headers.get("Last-Modified")
-    return _Head(int(length_text) if length_text.isdigit() else None, version and digest(version))
+    return FileHead(
+        int(length_text) if length_text.isdigit() else None, version and digest(version)
+    )
 
 
-class _Fsspec:
+class BucketFiles:
     """Files that fsspec reads with its package for their protocol."""
 
     def __init__(self, named_address: str) -> None:
@@ -336,10 +417,8 @@ class _Fsspec:
 
                 self._files, _ = fsspec.core.url_to_fs(named_address)
         except ImportError as error:
-            error_text = (
-                f"a package is needed to read {protocol}:// (pip install 'factdrift[remote]')"
-            )
-            raise UserError(error_text, where=where, hint=str(error)) from None
+            error_text = f"a package is needed to read {protocol}:// ({error})"
+            raise UserError(error_text, where=where, hint=install_extra("remote")) from None
         except ValueError:
             hint_text = "https, s3, gs, az and what else fsspec knows are read"
             raise UserError(f"{protocol}:// is not known", where=where, hint=hint_text) from None
@@ -376,7 +455,7 @@ class _Fsspec:
             raise UserError(f"no file {missing_kind}", where=without_credentials(named_address))
         return {inner_name: folder_address + inner_name for inner_name in chosen_names}
 
-    def look(self, address: str) -> _Head:
+    def look(self, address: str) -> FileHead:
         with _errors(without_credentials(address)):
             self._files.invalidate_cache()
             file_info = {name.lower(): value for name, value in self._files.info(address).items()}
@@ -388,9 +467,9 @@ class _Fsspec:
             for field_name in _VERSION_FIELDS
             if file_info.get(field_name) is not None
         }
-        return _Head(file_info.get("size"), digest(version_fields) if version_fields else None)
+        return FileHead(file_info.get("size"), digest(version_fields) if version_fields else None)
 
-    def read(self, address: str, start_byte: int, file_head: _Head) -> Iterator[bytes]:
+    def read(self, address: str, start_byte: int, file_head: FileHead) -> Iterator[bytes]:
         where = without_credentials(address)
         if self.look(address) != file_head:
             raise UserError(_CHANGED_TEXT, where=where, hint=_CHANGED_HINT)

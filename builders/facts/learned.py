@@ -1,4 +1,4 @@
-"""Learned times: how long an open statement of a relation is trusted, read from a whole dump.
+"""Learned times: how long an open statement of a relation is trusted, read from all terms of it.
 
 A relation whose template says `open_for: learned` is trusted for the time by which most of its
 terms had ended: 80 % of them where there is usually one object at a time, else 95 %. The terms that

@@ -17,9 +17,8 @@ from factdrift.builders.facts.intervals import DATES
 from factdrift.builders.facts.relations import Classes, property_of
 from factdrift.builders.facts.release_columns import as_dropped
 from factdrift.builders.facts.timeline import PAIR
+from factdrift.builders.wikidata.documents import SUBCLASS
 
-SUBCLASS = "P279"
-"""The property by which a class is a subclass of another."""
 _GAP_REASONS = get_args(rows.GapReason)
 
 

@@ -24,9 +24,10 @@ from factdrift.builders.facts.relations import (
     property_of,
     relations_with_own,
 )
-from factdrift.builders.facts.stated import SUBCLASS, Stated
+from factdrift.builders.facts.stated import Stated
 from factdrift.builders.facts.time_rules import TimeRule, learning, with_learned
-from factdrift.builders.wikidata.finish import TABLES, mined_damage, read_summary
+from factdrift.builders.wikidata.documents import SUBCLASS
+from factdrift.builders.wikidata.finish import PARTIAL, TABLES, mined_damage, read_summary
 from factdrift.builders.wikidata.steps import Mine, MinedFolder
 
 FACT_ORDER = (
@@ -143,8 +144,8 @@ class Facts(Step):
 class LearnedTimes(Step):
     """The step that learns how long open statements of some relations are trusted (see `learned`).
 
-    `source` has the facts of the newest whole dump, or is a file: the manifest of a release, or
-    what this step wrote. `rules` are those of the relations that learn a time. The step writes
+    `source` has the facts of the newest dump or endpoint, or is a file: the manifest of a release,
+    or what this step wrote. `rules` are those of the relations that learn a time. The step writes
     `learned.json`, a list of `learned.LearnedTime`.
     """
 
@@ -227,6 +228,21 @@ def properties_to_mine(relations: Mapping[str, Relation]) -> dict[str, bool]:
     return needed_properties
 
 
+def properties_to_ask(relations: Mapping[str, Relation]) -> tuple[dict[str, bool], bool]:
+    """Return the properties to ask an endpoint for, and whether classes are needed as well.
+
+    Of the property that says what is a subclass of what, which has millions of statements about
+    genes and stars, only those are needed that lead up from what the other statements name. It is
+    among the properties if it is itself a relation to be asked about.
+    """
+    properties = properties_to_mine(relations)
+    is_relation = any(relation.property == SUBCLASS for relation in relations.values())
+    needs_classes = SUBCLASS in properties and not is_relation
+    if needs_classes:
+        del properties[SUBCLASS]
+    return properties, needs_classes
+
+
 def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
     """Return the step that makes the facts of these relations from an input of the recipe.
 
@@ -238,8 +254,9 @@ def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
             relation_id for relation_id, relation in relations.items() if relation.undated == "keep"
         )
     )
+    own_properties = {relation.property for relation in relations.values()}
     return Facts(
-        mined=_mined(run, run.inputs[name], properties_to_mine(relations)),
+        mined=_mined(run, run.inputs[name], properties_to_mine(relations), own_properties),
         relations=tuple(relations),
         pointwise=tuple(
             relation_id
@@ -255,7 +272,12 @@ def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
     )
 
 
-def _mined(run: Run, source: Source, needed_properties: Mapping[str, bool]) -> Mine | MinedFolder:
+def _mined(
+    run: Run,
+    source: Source,
+    needed_properties: Mapping[str, bool],
+    own_properties: Collection[str],
+) -> Mine | MinedFolder:
     """Return the step that mines a dump, or the folder that was mined already.
 
     Raises `UserError` if a mined folder lacks properties, or undated statements, that the recipe
@@ -285,6 +307,12 @@ def _mined(run: Run, source: Source, needed_properties: Mapping[str, bool]) -> M
             f"it was not mined for {', '.join(missing_properties)}",
             where=source.mined,
             hint="mine them too, or leave them out of the recipe's relations",
+        )
+    if partial_properties := sorted(set(own_properties).intersection(summary.get(PARTIAL, ()))):
+        raise UserError(
+            f"it has {', '.join(partial_properties)} only of what the other statements name",
+            where=source.mined,
+            hint=f"mine it as a relation: --relations {','.join(partial_properties)},…",
         )
     if missing_properties := sorted(
         {property_id for property_id in needed_properties if needed_properties[property_id]}
@@ -341,30 +369,15 @@ def learned_step(
 ) -> LearnedTimes | None:
     """Return the step that learns the times of relations that ask for one; None: none does.
 
-    It reads the run's input `learned`, or else learns them from the newest whole dump; `facts` come
-    newest first. What is mined from an endpoint, or for some properties, is no whole dump: whether
-    what it lacks would end sooner is not known. Without both, no time is learned, and that is said.
+    It reads the run's input `learned`, or else learns them from the newest facts, which come first.
+    What is mined from an endpoint teaches as a dump does: it has all statements of its relations.
     """
     learning_rules = learning(rules)
     if not learning_rules:
         return None
     if "learned" in run.inputs:
         return LearnedTimes(source=run.inputs["learned"], rules=learning_rules)
-    for facts_step in facts:
-        if _is_whole(facts_step.mined):
-            return LearnedTimes(source=facts_step, rules=learning_rules)
-    run.workspace.say(
-        f"  no learned time for {', '.join(learning_rules)}: no whole dump is read; "
-        "--learned takes the manifest.json of a release of one"
-    )
-    return None
-
-
-def _is_whole(mined: Mine | MinedFolder) -> bool:
-    if isinstance(mined, Mine):
-        return True
-    folder = mined.tables.mined
-    return folder is not None and read_summary(folder / TABLES[-1])["asked"] is None
+    return LearnedTimes(source=facts[0], rules=learning_rules)
 
 
 def read_learned(folder: Path) -> list[learned.LearnedTime]:

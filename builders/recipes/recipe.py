@@ -21,10 +21,17 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files, recipe_path, resource
 from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, without_day
 from factdrift.builders.core.names import Licence, Name
-from factdrift.builders.core.remote import local
+from factdrift.builders.core.remote import Checksum, local
 from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Source
 from factdrift.builders.core.steps import Workspace
+from factdrift.builders.core.streams import RemoteFile, look_up
 from factdrift.builders.recipes.datasets import find_builder, recipe_of
+from factdrift.builders.recipes.dumps import (
+    LATEST,
+    find_addresses,
+    is_day_word,
+    published_checksum,
+)
 from factdrift.builders.rows.gold import FILE as GOLD_FILE
 from factdrift.builders.rows.gold import find_gold
 from factdrift.builders.wikidata.finish import TABLES, read_summary
@@ -186,7 +193,7 @@ def find_inputs(
     there is no dump, of the first input.
     """
     _refuse_unknown_inputs(recipe, recipe_file, named_inputs)
-    chosen_inputs = _choose_inputs(recipe, recipe_file, named_inputs)
+    chosen_inputs = _choose_inputs(recipe, recipe_file, named_inputs, workspace.say)
     inputs_folder = workspace.root / "inputs"
     files_by_input: dict[str, tuple[Path, ...]] = {}
     for input_name, chosen_input in chosen_inputs.items():
@@ -242,7 +249,10 @@ def _refuse_unknown_inputs(recipe: Recipe, recipe_file: Path, input_names: Colle
 
 
 def _choose_inputs(
-    recipe: Recipe, recipe_file: Path, named_inputs: Mapping[str, Sequence[str]]
+    recipe: Recipe,
+    recipe_file: Path,
+    named_inputs: Mapping[str, Sequence[str]],
+    say: Callable[[str], None],
 ) -> dict[str, _ChosenInput]:
     """Return the inputs of a run by name.
 
@@ -269,7 +279,9 @@ def _choose_inputs(
             )
         elif recipe_input.path and (recipe_input.kind == "gold" or not ignores_recipe_paths):
             chosen_inputs[input_name] = _ChosenInput(
-                recipe_input, [_own_path(recipe_file, recipe_input.path)], None
+                recipe_input,
+                _own_paths(recipe_file, recipe_input.kind, recipe_input.path, say),
+                None,
             )
         elif not recipe_input.optional:
             option = f"--{input_name} " if input_name in INPUTS else f"--input {input_name}="
@@ -291,22 +303,56 @@ They take the day of another input, and therefore stand after all others (place 
 """
 
 
-def _own_path(recipe_file: Path, input_path: str) -> str:
-    """Return the path or address of an input in a recipe."""
+def _own_paths(
+    recipe_file: Path, kind: Kind, input_path: str, say: Callable[[str], None]
+) -> list[str]:
+    """Return the path or address of an input in a recipe, or those of the dump of its day."""
     if not is_remote(input_path):
-        return str(recipe_path(recipe_file, input_path))
+        own_path = recipe_path(recipe_file, input_path)
+        if own_path.exists() or not is_day_word(kind, input_path):
+            return [str(own_path)]
+        if input_path == LATEST:
+            error_text = "a recipe that says `latest` makes other rows tomorrow"
+            hint_text = (
+                "write the day: 2026-11-09; or leave `path` out and give latest to the command"
+            )
+            raise UserError(error_text, where=display_path(recipe_file), hint=hint_text)
+        return find_addresses(kind, [input_path], say)
     if without_credentials(input_path) != input_path:
         error_text = "an address in a recipe has no user, password or `?…`: recipes are published"
         hint_text = "give this input on the command line"
         raise UserError(error_text, where=display_path(recipe_file), hint=hint_text)
-    return input_path
+    return [input_path]
 
 
 def fetched(
     kind: Kind, paths: Sequence[str], folder: Path, say: Callable[[str], None]
 ) -> list[str]:
-    """Return local paths of an input of this kind; fetch remote files into `folder`."""
-    return local(paths, folder, FINDERS[kind][1], say=say, deep=kind == "gold")
+    """Return local paths of an input of this kind; fetch remote files and days into `folder`.
+
+    What a publisher states a checksum of is compared with it.
+    """
+
+    def published(address: str) -> Checksum | None:
+        return published_checksum(address, say)
+
+    addresses = find_addresses(kind, paths, say)
+    accepts_name = FINDERS[kind][1]
+    return local(addresses, folder, accepts_name, say=say, deep=kind == "gold", published=published)
+
+
+def streamed(kind: Kind, paths: Sequence[str], say: Callable[[str], None]) -> list[RemoteFile]:
+    """Return the files of an input that are read from their addresses, and not fetched.
+
+    Raises `UserError` for a path, and for an address without such a file.
+    """
+    files: list[RemoteFile] = []
+    for address in find_addresses(kind, paths, say):
+        if not is_remote(address):
+            hint_text = "give an address, latest, or a day: 2026-11-09"
+            raise UserError("--stream reads from addresses", where=address, hint=hint_text)
+        files.append(look_up(address, published_checksum(address, say)))
+    return files
 
 
 def _is_json_lines(name: str) -> bool:

@@ -27,6 +27,7 @@ from factdrift.builders.release.release import (
     ReleaseOptions,
     named_model,
     release_all,
+    with_days_found,
 )
 from factdrift.builders.text import pipeline
 
@@ -49,6 +50,7 @@ def rebuild_release(release_folder: Path, options: ReleaseOptions) -> list[str]:
     recipe_path, is_bundled = _recipe(release_folder, original_manifest, options.build)
     for version_line in _versions(original_manifest):
         options.say(version_line)
+    options = with_days_found(options, {recipe_path: read_recipe(recipe_path)})
     input_paths = _inputs(original_manifest, recipe_path, is_bundled, options)
     limit, rows = (
         _number_after(f"--{name}", original_manifest.rebuild) for name in ("limit", "rows")

@@ -20,7 +20,12 @@ from factdrift.builders.generate.recording import (
     write_texts,
 )
 from factdrift.builders.recipes.recipe import Recipe, recipe_name
-from factdrift.builders.release.release import ReleaseOptions, chosen_recipes, start_run
+from factdrift.builders.release.release import (
+    ReleaseOptions,
+    chosen_recipes,
+    start_run,
+    with_days_found,
+)
 
 _EXAMPLES = 3
 """Ids that a message names: enough to look them up, few enough for a line."""
@@ -45,13 +50,15 @@ class RecordOptions:
 
 def record(
     recipe_names: Sequence[str], record_options: RecordOptions, options: ReleaseOptions
-) -> bool:
+) -> Path:
     """Take the answers of the folder into the recording, and write the requests still open.
 
-    Returns whether all prompts of the recipes are answered. The recipes have to share one file of
+    Returns the file that the user needs next: the requests, or the recording where every prompt is
+    answered. The recipes have to share one file of
     recordings. `UserError` where an answer is none, or where a recipe has no recorded model.
     """
     chosen = chosen_recipes(recipe_names, options)
+    options = with_days_found(options, chosen)
     path = _recordings_of(chosen)
     recording = _start(path, chosen, record_options)
     desk = RecordingDesk(record_options.folder, recording)
@@ -73,7 +80,7 @@ def record(
         prune(desk, unasked_datasets, options.say)
     recording.write(path)
     _report(desk, path, record_options, options.say)
-    return not desk.requests
+    return record_options.folder / REQUESTS if desk.requests else path
 
 
 def prune(desk: RecordingDesk, unasked_datasets: Sequence[str], say: Callable[[str], None]) -> None:

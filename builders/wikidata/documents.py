@@ -38,6 +38,8 @@ COUNTRIES = ("P1001", "P17")
 minister of a province from that of the country."""
 DEPRECATED = "deprecated"
 """The reason of a deprecated statement that is told (`DumpRows`); the detail is its object."""
+SUBCLASS = "P279"
+"""The property by which a class is a subclass of another."""
 EDITED_PREFIX = "edited/"
 """The beginning of the keys that count entities by the day of their last edit."""
 _DAY = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T")

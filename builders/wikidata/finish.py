@@ -39,6 +39,8 @@ _CHECKSUMS = "sha256"
 LOOKED_UP = "looked-up.parquet"
 """The table of ids that were looked up, and of the objects of deprecated statements: `id`, its last
 `target` over redirects, whether that is `present` in the dump, its `label` and `aliases`."""
+PARTIAL = "partial"
+"""The key, in `mined.json`, of properties that were mined of what other statements name alone."""
 TABLES = ("statements.parquet", "entities.parquet", "dropped.parquet", "mined.json")
 
 
@@ -76,6 +78,7 @@ def finish(
     snapshot: date,
     undated: Collection[str],
     relations: Collection[str] | None = None,
+    partial: Collection[str] = (),
     memory: str = "600MB",
     threads: int = 2,
     scratch: Path | None = None,
@@ -91,7 +94,8 @@ def finish(
 
     `UserError` also where `snapshot` is before the newest edit, or starts that cannot be plans.
     `undated`: the relations whose undated statements are kept in any case; `relations`: those
-    that were asked for, None: all; `memory`: DuckDB's limit; `scratch`: a folder for what does not
+    that were asked for, None: all; `partial`: those of them of which only the statements about what
+    others name were asked for; `memory`: DuckDB's limit; `scratch`: a folder for what does not
     fit, by default `out/build`; `looked_up`: a Parquet file of ids, for the table `LOOKED_UP`.
     Source: TimeQA (arXiv 2108.06314) section 2.1.
     """
@@ -124,6 +128,8 @@ def finish(
             _look_up(connection, looked_up, out / LOOKED_UP)
         counts.update(_count(connection, temporary_folder))
     summary = _summary(snapshot, undated, relations, counts)
+    if partial:
+        summary[PARTIAL] = sorted(partial)
     checksums = {name: file_sha256(temporary_folder / name) for name in TABLES[:-1]}
     sealed_summary = sealed({**summary, _CHECKSUMS: checksums})
     summary_text = json.dumps(sealed_summary, indent=1, sort_keys=True, ensure_ascii=False)
@@ -134,6 +140,30 @@ def finish(
     temporary_folder.rmdir()
     statements, entities, dropped, mined = (out / table_name for table_name in TABLES)
     return MinedTables(statements, entities, dropped, mined, snapshot, summary)
+
+
+def write_named_items(
+    parts_folder: Path, items_file: Path, *, undated: Collection[str], memory: str
+) -> int:
+    """Write the items that the statements to be kept name, one a line, sorted; their number.
+
+    An endpoint need not describe the others, which are most of a relation like employer: undated
+    statements of subjects that have no dated one are passed over (see `finish`).
+    """
+    with _connect(items_file.parent / "spill", memory, 2) as connection:
+        _load(connection, parts_folder)
+        connection.execute(f"""
+            CREATE TEMP VIEW stated AS FROM raw_statements;
+            CREATE TEMP TABLE resolved AS {_to_be_kept(undated)};
+            COPY (
+                SELECT subject AS id FROM resolved
+                UNION SELECT object FROM resolved WHERE object IS NOT NULL ORDER BY id
+            ) TO {duck.text(str(items_file))} (FORMAT csv, HEADER false, DELIMITER '|')
+        """)  # noqa: S608
+        items = (
+            f"read_csv({duck.text(str(items_file))}, columns = {{id: 'VARCHAR'}}, header = false)"
+        )
+        return _number(connection, f"FROM {items}")
 
 
 def _too_early(snapshot: date, why: str) -> UserError:
@@ -341,17 +371,13 @@ def _resolve(
     these statements, but describes the countries (`asks_endpoint`).
     """
     countries = " UNION SELECT unnest(countries) FROM raw_entities" if asks_endpoint else ""
-    kept_relations = ", ".join(map(duck.text, sorted(undated))) or "''"
     connection.execute(f"""
         CREATE OR REPLACE TEMP TABLE stated AS
         SELECT f.* EXCLUDE (line) REPLACE (
             coalesce(s.target, f.subject) AS subject, coalesce(o.target, f.object) AS object)
         FROM (FROM raw_statements WHERE line NOT IN (FROM outdated)) f
         LEFT JOIN redirects s ON f.subject = s.id LEFT JOIN redirects o ON f.object = o.id;
-        CREATE OR REPLACE TEMP TABLE resolved AS FROM stated s
-        WHERE reason IS DISTINCT FROM 'undated' OR relation IN ({kept_relations}) OR EXISTS (
-            FROM stated d WHERE reason IS DISTINCT FROM 'undated'
-            AND d.subject = s.subject AND d.relation = s.relation);
+        CREATE OR REPLACE TEMP TABLE resolved AS {_to_be_kept(undated)};
         CREATE OR REPLACE TEMP TABLE passed AS
         SELECT relation || '/undated' AS reason, count(DISTINCT statement) AS n
         FROM stated ANTI JOIN resolved USING (statement) GROUP BY 1;
@@ -364,6 +390,15 @@ def _resolve(
         FROM (FROM raw_entities WHERE line NOT IN (FROM outdated)) e
         SEMI JOIN needed USING (id) ANTI JOIN redirects USING (id);
     """)  # noqa: S608
+
+
+def _to_be_kept(undated: Collection[str]) -> str:
+    """The query for the statements in `stated` that are not passed over as undated."""
+    kept_relations = ", ".join(map(duck.text, sorted(undated))) or "''"
+    return f"""FROM stated s
+        WHERE reason IS DISTINCT FROM 'undated' OR relation IN ({kept_relations}) OR EXISTS (
+            FROM stated d WHERE reason IS DISTINCT FROM 'undated'
+            AND d.subject = s.subject AND d.relation = s.relation)"""
 
 
 def _write(connection: duckdb.DuckDBPyConnection, folder: Path, snapshot: date) -> None:

@@ -14,6 +14,7 @@ from factdrift.builders.core.files import locked, wait_for_sharers
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.seals import sealed, unsealed
+from factdrift.builders.core.streams import DifferingStreamError, RemoteFile
 from factdrift.builders.rows import Dropped
 from factdrift.builders.wikidata.finish import MinedTables, finish
 from factdrift.builders.wikidata.parts import (
@@ -40,10 +41,12 @@ RESUME_HINT = "run the same command again: it goes on where this run stopped"
 
 DumpReader = Callable[[DumpReading, RemainingWork], None]
 """A function that writes parts for all remaining work."""
+Dumps = str | Path | Sequence[str | Path | RemoteFile]
+"""Files of dumps, or all of them files that are read from their addresses."""
 
 
 def mine(
-    dumps: str | Path | Sequence[str | Path],
+    dumps: Dumps,
     out: Path,
     *,
     undated: Collection[str] = (),
@@ -62,7 +65,8 @@ def mine(
     The tables hold the statements about items that have a time, of every relation, and the undated
     statements of the same subject and relation.
 
-    - `dumps` are files (plain, gz, bz2, zst), globs of shards, or folders.
+    - `dumps` are files (plain, gz, bz2, zst), globs of shards, or folders; or files at addresses,
+      which are read as they come, and again from their beginning after a run that was stopped.
     - `undated` names the relations whose undated statements are all kept.
     - `snapshot` is the day of the dump, needed where the names of the files do not say it.
     - `jobs` is the number of processes; 1 starts none.
@@ -100,7 +104,7 @@ def mine(
 
 
 def mine_share(
-    dumps: str | Path | Sequence[str | Path],
+    dumps: Dumps,
     out: Path,
     share: Share,
     *,
@@ -189,7 +193,7 @@ def _read_share(share_folder: Path) -> dict[str, Any]:
 
 
 def _plan_reading(
-    dumps: str | Path | Sequence[str | Path],
+    dumps: Dumps,
     base_folder: Path,
     undated: Collection[str],
     snapshot: date | str | None,
@@ -200,12 +204,16 @@ def _plan_reading(
     tells_deprecated: bool = False,
 ) -> tuple[DumpReading, date]:
     """Return the files to read with the settings of the reading, and the snapshot day."""
-    dump_files = find_shards(dumps)
+    remote_files, dump_files = _dump_files(dumps)
     snapshot_date = snapshot_day(dump_files, snapshot)
     if jobs < 1:
         raise UserError(f"jobs has to be 1 or more, not {jobs}")
     tuning, undated = tuning or Tuning(), sorted(set(undated))
-    file_names = list(checksums or [f"{file.name}|{file.stat().st_size}" for file in dump_files])
+    # the same for a file and its address, so that one goes on where the other stopped
+    sizes = [file.size for file in remote_files] or [file.stat().st_size for file in dump_files]
+    file_names = list(checksums or [])
+    if not file_names:
+        file_names = [f"{file.name}|{size}" for file, size in zip(dump_files, sizes, strict=True)]
     if len(file_names) != len(dump_files):
         raise ValueError(f"{len(file_names)} checksums for {len(dump_files)} files")
     # a finished block is recognised by its shard and number alone, so the key covers all that
@@ -214,9 +222,19 @@ def _plan_reading(
     parts_key = text_sha256(json.dumps([*key_data, "deprecated"] if tells_deprecated else key_data))
     parts = base_folder / f"parts-{parts_key[:16]}"
     dump_reading = DumpReading(
-        tuple(dump_files), parts, tuple(undated), tuning, share, tells_deprecated
+        tuple(dump_files), parts, tuple(undated), tuning, share, remote_files, tells_deprecated
     )
     return dump_reading, snapshot_date
+
+
+def _dump_files(dumps: Dumps) -> tuple[tuple[RemoteFile, ...], list[Path]]:
+    """Return the files at addresses, if there are any, and all files or their names."""
+    if isinstance(dumps, str | Path):
+        return (), find_shards(dumps)
+    remote_files = tuple(dump for dump in dumps if isinstance(dump, RemoteFile))
+    if remote_files:
+        return remote_files, [Path(remote_file.name) for remote_file in remote_files]
+    return (), find_shards([dump for dump in dumps if not isinstance(dump, RemoteFile)])
 
 
 @contextmanager
@@ -282,11 +300,13 @@ def _read(
     if remaining.files and reading:
         reading(dump_reading, remaining)
     elif remaining.files:
-        total_bytes = sum(
-            dump_reading.files[file_number].stat().st_size for file_number in remaining.files
-        )
+        total_bytes = sum(map(dump_reading.size, remaining.files))
         with progress(total_bytes, "B", "reading the dump") as progress_bar:
-            read_dump(dump_reading, remaining, progress_bar.advance, jobs=jobs)
+            try:
+                read_dump(dump_reading, remaining, progress_bar.advance, jobs=jobs)
+            except DifferingStreamError:  # nothing of it can be trusted
+                shutil.rmtree(dump_reading.parts)
+                raise
 
 
 def remaining_work(dump_reading: DumpReading, covered: Blocks) -> RemainingWork:

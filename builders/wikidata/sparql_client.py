@@ -4,15 +4,17 @@ import gzip
 import json
 import os
 import re
+import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 import requests
-from SPARQLWrapper import JSON, POST, SPARQLWrapper
+from SPARQLWrapper import JSON, POST, TSV, SPARQLWrapper
 
 from factdrift.builders.core.addresses import parse_address, without_credentials
 from factdrift.builders.core.errors import UserError
@@ -95,14 +97,26 @@ _GONE, _GONE_SHARE = 2, 0.05
 """How many rows, and which share of them, may be gone since they were counted or listed."""
 
 
+def is_short(row_count: int, expected_count: int) -> bool:
+    """Whether an answer has far fewer rows than were counted; a live store is edited meanwhile."""
+    return expected_count - row_count > max(_GONE, expected_count * _GONE_SHARE)
+
+
 class SparqlClient:
     """Asks one endpoint by POST, one query at a time, as its operators want it.
 
     Credentials in the address (`https://user:password@host/…`) are sent as HTTP Basic ones; they
-    are not part of `address`, which messages and the cache use.
+    are not part of `address`, which messages and the cache use. `requests` counts what was asked;
+    none is asked any more when `minutes` have passed.
     """
 
-    def __init__(self, endpoint: str, user_agent: str | None, policy: RetryPolicy) -> None:
+    def __init__(
+        self,
+        endpoint: str,
+        user_agent: str | None,
+        policy: RetryPolicy,
+        minutes: float | None = None,
+    ) -> None:
         if not user_agent or not _CONTACT.search(user_agent) or not user_agent.isprintable():
             raise UserError(
                 "a SPARQL endpoint is asked only with a User-Agent that holds a contact",
@@ -112,10 +126,10 @@ class SparqlClient:
         service = parse_address(endpoint)
         self.address = without_credentials(service.url)
         self._service, self._policy, self._sessions = service, policy, Sessions()
+        self.requests, self._minutes, self._start = 0, minutes, time.monotonic()
         self._wrapper = SPARQLWrapper(service.url, agent=user_agent)
         self._wrapper.setOnlyConneg(True)
         self._wrapper.setMethod(POST)
-        self._wrapper.setReturnFormat(JSON)
         self._wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
         if service.user:
             self._wrapper.setCredentials(service.user, service.password or "")
@@ -126,36 +140,78 @@ class SparqlClient:
         `CutShortError` where it ran out of time or broke off, so that less is to be asked for;
         `RetryError` where the endpoint is busy or out of reach; `UserError` where it refuses.
         """
-        self._wrapper.setQuery(query)
-        reply = self._ask()
+        with self._response(query, JSON) as response:
+            reply = self._read(response)
         if reply.status != 200:
             raise self._failure(reply)
         if reply.body and not reply.body.lstrip().startswith(b"{"):
-            raise UserError(
-                f"{self.address} does not answer with SPARQL JSON results, but "
-                f"{reply.headers.get('Content-Type', 'nothing')}: {self._words(reply.body)}",
-                hint="is this the address of the endpoint itself, not of its web page?",
-            )
+            raise self._not_results("SPARQL JSON results", reply.headers, reply.body)
         try:
             return reply.body, _results(reply.body).results.bindings
         except msgspec.DecodeError as error:
             raise CutShortError(f"the answer broke off ({error})") from error
 
-    def _ask(self) -> Reply:
-        """Return the endpoint's reply to the request that SPARQLWrapper makes, also an error.
+    def tsv_pieces(self, query: str, columns: Sequence[str]) -> Iterator[bytes]:
+        """Yield the tab-separated values of a SELECT query as they arrive, of any length.
+
+        Each piece is one or more whole lines, and the line with the names of the columns is the
+        first. The errors are those of `answer`. `CutShortError` also where a line is none of
+        values: engines that fail when they have begun to answer write the reason into the answer.
+        """
+        unfinished_line = b""
+        heads = b"\t".join(b"?" + column.encode() for column in columns)
+        tab_count = len(columns) - 1
+        with self._response(query, TSV) as response:
+            if response.status_code != 200:
+                raise self._failure(self._read(response))
+            least_bytes = self._policy.least_bytes
+            for piece in pieces(response, 2 * self._policy.timeout, least_bytes, unpacked=True):
+                whole_lines, newline, unfinished_line = (unfinished_line + piece).rpartition(b"\n")
+                if not newline:
+                    continue
+                lines = whole_lines.split(b"\n")
+                if heads:
+                    if lines[0].rstrip(b"\r") != heads:
+                        raise self._not_results(
+                            "tab-separated values", response.headers, whole_lines
+                        )
+                    heads = b""
+                for line in lines:
+                    if line.count(b"\t") != tab_count:
+                        raise CutShortError("the answer broke off", self._words(line[:1000]))
+                yield whole_lines + newline
+        if unfinished_line or heads:
+            raise CutShortError("the answer broke off", self._words(unfinished_line[:1000]))
+
+    def _not_results(self, form: str, headers: Mapping[str, str], body: bytes) -> UserError:
+        return UserError(
+            f"{self.address} does not answer with {form}, but "
+            f"{headers.get('Content-Type', 'nothing')}: {self._words(body)}",
+            hint="is this the address of the endpoint itself, not of its web page?",
+        )
+
+    @contextmanager
+    def _response(self, query: str, answer_format: str) -> Iterator[requests.Response]:
+        """Send the request that SPARQLWrapper makes, and yield the response, also an error.
 
         The request is sent by our own transport: that of SPARQLWrapper takes the credentials along
         when an endpoint sends callers elsewhere, and follows them off the web.
         """
+        if self._minutes is not None and time.monotonic() - self._start > 60 * self._minutes:
+            error_text = f"stopped: {self._minutes:g} minutes have passed, with {self.requests:,} "
+            hint_text = "run it again: it goes on from what it has; --minutes sets the limit"
+            raise UserError(error_text + "requests", where=self.address, hint=hint_text)
+        self.requests += 1
+        self._wrapper.setQuery(query)
+        self._wrapper.setReturnFormat(answer_format)
         request: Any = self._wrapper._createRequest()
-        timeout, body = self._policy.timeout, bytearray()
         options = {
             "data": request.data,
             "headers": dict(request.header_items()),
             "allow_redirects": False,
             "auth": _as_it_is,
         }
-        method = request.get_method()
+        method, timeout = request.get_method(), self._policy.timeout
         with answered(self._sessions, method, request.full_url, timeout, **options) as response:
             if response.is_redirect:
                 error_text = (
@@ -163,11 +219,16 @@ class SparqlClient:
                 )
                 hint_text = "give the address of the endpoint itself"
                 raise UserError(error_text, where=self.address, hint=hint_text)
-            for piece in pieces(response, 2 * timeout, _MAX_ANSWER_BYTES, unpacked=True):
-                body += piece
-                if len(body) > _MAX_ANSWER_BYTES:
-                    raise CutShortError(f"an answer of more than {_MAX_ANSWER_BYTES:,} bytes")
-            return Reply(response.status_code, response.headers, bytes(body))
+            yield response
+
+    def _read(self, response: requests.Response) -> Reply:
+        """Return the whole of a response that fits into memory."""
+        timeout, body = self._policy.timeout, bytearray()
+        for piece in pieces(response, 2 * timeout, _MAX_ANSWER_BYTES, unpacked=True):
+            body += piece
+            if len(body) > _MAX_ANSWER_BYTES:
+                raise CutShortError(f"an answer of more than {_MAX_ANSWER_BYTES:,} bytes")
+        return Reply(response.status_code, response.headers, bytes(body))
 
     def _failure(self, reply: Reply) -> Exception:
         """Return the exception for an HTTP error: to ask less, to ask again later, or to stop."""
@@ -270,7 +331,7 @@ class Pager:
         self, query_template: QueryTemplate, start_key: str, row_count: int, expected_count: int
     ) -> None:
         """Do not believe a short answer, nor keep it; a live store is edited meanwhile."""
-        if expected_count - row_count > max(_GONE, expected_count * _GONE_SHARE):
+        if is_short(row_count, expected_count):
             self._path(query_template, start_key).unlink()
             raise UserError(
                 f"{self.client.address} gave {row_count} of {expected_count} in "

@@ -30,6 +30,7 @@ from factdrift.builders.wikidata.documents import (
     BIRTHS,
     COUNTRIES,
     DEATHS,
+    SUBCLASS,
     life_dates,
     only_country,
 )
@@ -58,6 +59,7 @@ _PREFIXES = "".join(
         "psv": f"{PROPERTY}statement/value/",
         "pq": f"{PROPERTY}qualifier/",
         "pqv": f"{PROPERTY}qualifier/value/",
+        "wdno": f"{PROPERTY}novalue/",
         "wikibase": ONTOLOGY,
         "schema": "http://schema.org/",
         "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -73,8 +75,16 @@ def _select(name: str, columns: str, where: str, order: str = "") -> QueryTempla
 
 
 def day_query() -> QueryTemplate:
-    """`?value`: when the endpoint's data was last changed."""
-    return _select("day", "?value", "<http://www.wikidata.org> schema:dateModified ?value")
+    """`?value ?source`: when the endpoint's data was last changed; Wikidata's own names itself.
+
+    Other engines have the days of the dumps that they loaded, as Wikibase writes them, and QLever
+    also says until when it has taken changes up since.
+    """
+    where = """
+  { VALUES ?source { <http://www.wikidata.org> wikibase:Dump } ?source schema:dateModified ?value }
+  UNION
+  { wikibase:Dump wikibase:updatesCompleteUntil ?value BIND("updates" AS ?source) }"""
+    return _select("day", "?value ?source", where)
 
 
 def count_query(relation: str) -> QueryTemplate:
@@ -90,29 +100,80 @@ def ids_query(relation: str) -> QueryTemplate:
     return _select(f"ids-{relation}", "?statement ?subject", where, order)
 
 
+STATEMENT_COLUMNS = ("statement", "predicate", "value", "precision", "calendar")
+"""The columns of a row about a statement."""
+_FULL_TIME = """?node wikibase:timeValue ?value ;
+      wikibase:timePrecision ?precision ;
+      wikibase:timeCalendarModel ?calendar ."""
+
+
 def statements_query(relation: str) -> QueryTemplate:
     """`?statement ?predicate ?value ?precision ?calendar`: what these statements say."""
+    where = _saying(relation, "VALUES ?statement { {values} }")
+    return _select(f"statements-{relation}", _question_marks(STATEMENT_COLUMNS), where)
+
+
+def statements_of_subjects_query(relation: str) -> QueryTemplate:
+    """`?subject` and the columns of `statements_query`: all statements of these subjects."""
+    which = "VALUES ?subject { {values} } " + f"?subject p:{relation} ?statement ."
+    columns = _question_marks(("subject", *STATEMENT_COLUMNS))
+    return _select(f"subjects-{relation}", columns, _saying(relation, which))
+
+
+def _question_marks(columns: Iterable[str]) -> str:
+    return " ".join(f"?{column}" for column in columns)
+
+
+def _saying(relation: str, which: str) -> str:
+    """The pattern for what some statements say; `which` binds `?statement`."""
     simple_values = ", ".join(f"pq:{time}" for time in TIMES)
     full_values = " ".join(f"pqv:{time}" for time in TIMES)
-    where = f"""
-  {{ VALUES ?statement {{ {{values}} }}
+    return f"""
+  {{ {which}
     ?statement ?predicate ?value .
     FILTER(?predicate IN (rdf:type, wikibase:rank, ps:{relation}, {simple_values})) }}
   UNION
-  {{ VALUES ?statement {{ {{values}} }}
+  {{ {which}
     VALUES ?predicate {{ {full_values} }}
     ?statement ?predicate ?node .
-    ?node wikibase:timeValue ?value ;
-      wikibase:timePrecision ?precision ;
-      wikibase:timeCalendarModel ?calendar . }}"""
-    columns = "?statement ?predicate ?value ?precision ?calendar"
-    return _select(f"statements-{relation}", columns, where)
+    {_FULL_TIME} }}"""
 
 
-def entities_query() -> QueryTemplate:
+def relation_query(relation: str, last_digit: str = "") -> QueryTemplate:
+    """The columns of `statements_query`, of all statements of a relation; `p:P54` has the subject.
+
+    `last_digit`: only the statements of items whose id ends in it, a tenth of all.
+
+    Engines that answer it join whole predicates, so that each predicate has a branch of its own.
+    """
+    part = f' FILTER(STRENDS(STR(?subject), "{last_digit}"))' if last_digit else ""
+    statements = f"?subject p:{relation} ?statement .{part}"
+    no_values = " ".join(f"wdno:{name}" for name in (relation, *TIMES))
+    patterns = [
+        f"{statements} BIND(p:{relation} AS ?predicate) BIND(?subject AS ?value)",
+        f"{statements} VALUES ?value {{ {no_values} }} ?statement rdf:type ?value . "
+        "BIND(rdf:type AS ?predicate)",
+    ]
+    for predicate in ("wikibase:rank", f"ps:{relation}", *(f"pq:{time}" for time in TIMES)):
+        patterns.append(
+            f"{statements} ?statement {predicate} ?value . BIND({predicate} AS ?predicate)"
+        )
+    for time in TIMES:
+        full_value = f"?statement pqv:{time} ?node . {_FULL_TIME}"
+        patterns.append(f"{statements} {full_value} BIND(pqv:{time} AS ?predicate)")
+    where = "\n  UNION\n".join(f"  {{ {pattern} }}" for pattern in patterns)
+    return _select(
+        f"relation-{relation}{last_digit and f'-{last_digit}'}",
+        _question_marks(STATEMENT_COLUMNS),
+        where,
+    )
+
+
+def entities_query(superclasses: bool = False) -> QueryTemplate:
     """`?item ?part ?value`: names, page, counts, kinds, life dates and redirects of these entities.
 
     For a date, `?part` is its property, and `?rank ?time ?precision ?calendar` are bound as well.
+    With `superclasses`, also what they are subclasses of.
 
     The query service attaches the counts to the item, and Wikibase's RDF to the item's document.
     """
@@ -126,6 +187,8 @@ def entities_query() -> QueryTemplate:
         "redirect": "?item owl:sameAs ?value .",
         "description": '?item schema:description ?value . FILTER(LANG(?value) IN ("en", "mul"))',
     }
+    if superclasses:
+        part_patterns[SUBCLASS] = f"?item p:{SUBCLASS} ?claim . ?claim ps:{SUBCLASS} ?value ."
     for country in COUNTRIES:
         part_patterns[country] = (
             f"?item p:{country} ?claim . ?claim ps:{country} ?value ; wikibase:rank ?rank ."
@@ -271,6 +334,14 @@ def full_value_days(time: str, precision: int, calendar: str) -> PartialDate | N
 
 def _unknown(value: SparqlTerm) -> bool:
     return value.type == "bnode" or (value.type == "uri" and "/.well-known/genid/" in value.value)
+
+
+def read_superclasses(answer_rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    """Yield the items that rows say to be subclasses, each with a class that it is below."""
+    for row in answer_rows:
+        superclass = item_id(row["value"].value)
+        if row["part"].value == SUBCLASS and superclass:
+            yield row["item"].value.removeprefix(ENTITY), superclass
 
 
 def read_entities(answer_rows: Iterable[Row]) -> Iterator[RawEntity]:
