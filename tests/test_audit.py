@@ -2,6 +2,10 @@
 
 import csv
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -28,7 +32,7 @@ from factdrift.scoring.audit.run import AuditOptions, audit
 from factdrift.scoring.audit.summary import Summary
 from factdrift.scoring.audit.tables import TableRow, read_table, writing_like
 from factdrift.scoring.audit.verdicts import PairHistory, Stretch, judge
-from tests.conftest import checksums, run_cli
+from tests.conftest import ROOT, checksums, run_cli
 from tests.dumps import Json, array, compressed, item, prop, statement, term
 
 DAY = "2026-01-01"
@@ -194,9 +198,11 @@ def test_as_of_a_day(audited: Path, dump: Path, tmp_path: Path) -> None:
     verdicts = [row["verdict"] for row in judged_rows(tmp_path)]
     assert verdicts[:5] == ["true later", "true later", "true later", "still true", "true later"]
     assert summary.repair is not None
-    assert summary.repair["changed"] == 9
+    assert summary.repair["changed"] == 11
     repaired = (tmp_path / "out/repaired.jsonl").read_text().splitlines()
     assert json.loads(repaired[1])["a"] == "Rome"
+    assert json.loads(repaired[4]) == {"s": "Q101", "p": "P6", "a": "Q11", "d": "2004"}
+    assert json.loads(repaired[5])["d"] == "2004", "true then and now, and so it says now"
     with pytest.raises(UserError, match="after 2026-01-01, the day of the dump"):
         run(table, dump, as_of=date(2027, 1, 1), **places)
 
@@ -274,6 +280,8 @@ def test_forms_are_repaired_in_their_own_columns() -> None:
     assert pat is not None
     assert pat["text answers"] == ["Naples", "Genoa"]
     assert rest == [None, None, None]
+    quarter = (form_of(QUARTER) or pytest.fail()).dated(QUARTER, date(2024, 11, 5))
+    assert (quarter["date"], quarter["id"]) == ("2024-Q4", "Q101_P6_2024-Q4")
     trex = form_of(TREX)
     assert trex is not None
     assert (trex.repaired(TREX, holders[:1]) or {})["obj_uri"] == "Q14"
@@ -427,3 +435,16 @@ def test_rows_of_an_object_keep_their_keys(tmp_path: Path) -> None:
     table = write_table(tmp_path, "object.json")
     assert [row.key for row in read_table(table)] == ["a", "b"]
     assert isinstance(next(read_table(table)), TableRow)
+
+
+@pytest.mark.slow
+def test_the_page_runs_as_it_is_written(tmp_path: Path) -> None:
+    page = (ROOT / "docs/audit.md").read_text("utf-8").replace("samples/", f"{ROOT}/samples/")
+    blocks = re.findall(r"```(sh|text)\n(.*?)```", page, re.S)
+    commands = [text for kind, text in blocks if kind == "sh"]
+    factdrift = f'factdrift() {{ "{sys.executable}" -m factdrift "$@"; }}'
+    shell = ["bash", "-ec", "\n".join((factdrift, *commands))]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    printed = subprocess.run(shell, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert printed.returncode == 0, printed.stderr
+    assert printed.stdout == "audits/leaders\n" + dict(blocks)["text"]

@@ -74,6 +74,10 @@ class TableForm(ABC):
         """The row with these answers; None where it has no place for them."""
         return None
 
+    def dated(self, record: Record, row_day: date) -> dict[str, Any]:
+        """The row with this day as its own date, as coarse as its date was."""
+        return dict(record)
+
 
 class ColumnChoice(Strict):
     """The columns of a table of no known form."""
@@ -171,6 +175,13 @@ class TempLAMA(TableForm):
         """The holders as answers."""
         answers = [{"wikidata_id": holder.id, "name": holder.label} for holder in holders]
         return {**record, "answer": _in_cell(answers, record["answer"])}
+
+    def dated(self, record: Record, row_day: date) -> dict[str, Any]:
+        """The row with this day in its date, and in its id."""
+        day_text = _as_coarse(record["date"], row_day)
+        id_match = _QUERY_ID.fullmatch(str(record["id"]).strip())
+        row_id = "_".join((*id_match.groups(), str(day_text))) if id_match else record["id"]
+        return {**record, "date": day_text, "id": row_id}
 
 
 class MQuAKE(TableForm):
@@ -313,6 +324,11 @@ class ChosenColumns(TableForm):
             changes[columns.answer_ids] = _in_cell(item_ids, old_ids) if lists_ids else item_ids[0]
         return {**record, **changes}
 
+    def dated(self, record: Record, row_day: date) -> dict[str, Any]:
+        """The row with this day in its column of dates."""
+        column = self.columns.date
+        return {**record, **({column: _as_coarse(record[column], row_day)} if column else {})}
+
 
 def form_of(record: Record) -> TableForm | None:
     """The known form of a row; None: it is of none."""
@@ -341,6 +357,20 @@ def days_of(cell_value: object) -> tuple[date, date] | None:
     except (ValueError, UserError):
         return None
     return row_day, row_day
+
+
+def _as_coarse(old_date: object, row_day: date) -> Any:
+    """A day written as a date is: a year as a year, a quarter or month as one, else the day."""
+    id_match = _PERIOD.fullmatch(str(old_date).strip())
+    if id_match is None:
+        return row_day.isoformat()
+    year = f"{row_day.year:04}"
+    if not id_match[2] and not id_match[3]:
+        return row_day.year if isinstance(old_date, int) else year
+    separator = str(old_date).strip()[4:].rstrip("0123456789")
+    is_quarter = bool(id_match[2])
+    part = f"{(row_day.month + 2) // 3}" if is_quarter else f"{row_day.month:02}"
+    return f"{year}{separator}{part}"
 
 
 def _claim(

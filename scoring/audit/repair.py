@@ -1,6 +1,7 @@
 """The table as of a day, in its own form, and a list of what was changed."""
 
 from collections.abc import Mapping
+from datetime import date
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -40,9 +41,15 @@ class RowChange(msgspec.Struct, frozen=True):
 
 
 def write_repaired(
-    table: Path, judged_file: Path, out: Path, columns: ColumnChoice | None
+    table: Path,
+    judged_file: Path,
+    out: Path,
+    columns: ColumnChoice | None,
+    as_of: date | None = None,
 ) -> RepairCounts:
     """Write the table with the answers that hold, and `changes.jsonl`, into a folder.
+
+    `as_of`: the day that all rows were judged by, which rows with a date of their own get.
 
     Rows in doubt, not linked or not in the dump stay as they are, and so do rows for whose day the
     dump states nothing that surely holds, or several answers where the row has place for one.
@@ -65,6 +72,10 @@ def write_repaired(
                     form = table_form(columns, row, table)
                     repaired = form.repaired(row.record, facts[0].now)
                 without_answer += repaired is None
+            elif len(facts) == 1 and facts[0].verdict == "still true":
+                repaired = dict(row.record)
+            if repaired and as_of and facts[0].row_year is not None:
+                repaired = table_form(columns, row, table).dated(repaired, as_of)
             if repaired is None or repaired == row.record:
                 write(row)
                 continue

@@ -63,7 +63,9 @@ def audit(options: AuditOptions) -> summary.Summary:
         fresh_folder(options.out)
         audit_summary = summary.write_summary(judged_file, options.out, options.as_of)
         if options.repair:
-            changes = repair.write_repaired(options.file, judged_file, options.out, options.columns)
+            changes = repair.write_repaired(
+                options.file, judged_file, options.out, options.columns, options.as_of
+            )
             audit_summary = audit_summary.with_repair(changes)
     summary.write_json(audit_summary, options.out)
     return audit_summary
