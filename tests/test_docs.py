@@ -312,7 +312,8 @@ def test_a_walk_runs_as_it_is_written(
     "document",
     [
         *("README.md", "CONTRIBUTING.md", "GLOSSARY.md", "TOUR.md", "PEOPLE.md", "SCALE.md"),
-        *("docs/asof.md", "docs/build.md", "docs/score.md", "docs/edit.md", "docs/which.md"),
+        *("docs/asof.md", "docs/audit.md", "docs/build.md", "docs/score.md"),
+        *("docs/edit.md", "docs/which.md"),
         "samples/wikidata/README.md",
     ],
 )
