@@ -1,6 +1,5 @@
 """The commands for what comes before a release: raw sources, templates, packages of your own."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,13 +11,14 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.inputs import without_day
 from factdrift.builders.core.options import (
     TEMPLATES,
+    AsJson,
     Jobs,
     Memory,
     Snapshot,
     Templates,
     listed_relations,
 )
-from factdrift.builders.core.progress import echo, say
+from factdrift.builders.core.progress import echo, echo_json, say
 
 if TYPE_CHECKING:
     from factdrift.builders.core.streams import RemoteFile
@@ -77,7 +77,6 @@ def mine(
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
     from factdrift.builders.facts.relations import relations_with_own, select_relations
     from factdrift.builders.facts.steps import properties_to_ask, properties_to_mine
-    from factdrift.builders.recipes.recipe import fetched, streamed
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
 
@@ -116,11 +115,7 @@ def mine(
         properties = properties_to_mine(chosen_relations)
         undated = [relation for relation, keeps_undated in properties.items() if keeps_undated]
         mine_options = {"undated": undated, "snapshot": snapshot_text, "jobs": jobs, "say": say}
-        dump_files: Sequence[str | RemoteFile]
-        if stream:
-            dump_files = streamed("wikidata", dump_paths, say)
-        else:
-            dump_files = fetched("wikidata", dump_paths, out / "inputs", say)
+        dump_files = _dump_files(dump_paths, stream, out)
         mined_tables = _mine_dump(dump_files, out, shard, dump_reader, memory, mine_options)
     if mined_tables is not None:
         statement_count = mined_tables.counts["counts"]["statements"]
@@ -136,8 +131,19 @@ def _snapshot_of_dump(dump: list[str], snapshot: str | None) -> tuple[list[str],
     return dump_paths, snapshot or path_day
 
 
+def _dump_files(
+    dump_paths: Sequence[str], stream: bool, out: Path
+) -> "Sequence[str] | Sequence[RemoteFile]":
+    """Return the files of a dump, fetched if they lie elsewhere, or to be read as they come."""
+    from factdrift.builders.recipes.recipe import fetched, streamed
+
+    if stream:
+        return streamed("wikidata", dump_paths, say)
+    return fetched("wikidata", dump_paths, out / "inputs", say)
+
+
 def _mine_dump(
-    dump_files: "Sequence[str | RemoteFile]",
+    dump_files: "Sequence[str] | Sequence[RemoteFile]",
     out: Path,
     shard: str | None,
     dump_reader: "DumpReader | None",
@@ -204,15 +210,16 @@ def dumps(
     ] = None,
     *,
     wiki: Annotated[str, Option(metavar="LANG", help="Which Wikipedia: en, de, simple, …")] = "en",
-    as_json: Annotated[
-        bool, Option("--json", help="Print JSON, with addresses and checksums.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say which days Wikidata, Wikipedia and WMT's news have dumps of, with sizes and checksums."""
     from factdrift.builders.recipes.dump_lists import dump_lines, dump_lists
 
     lists = dump_lists(publisher or [], wiki, say)
-    for line in [json.dumps(lists, indent=2)] if as_json else dump_lines(lists):
+    if as_json:
+        echo_json(lists)
+        return
+    for line in dump_lines(lists):
         echo(line)
 
 

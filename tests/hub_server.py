@@ -133,7 +133,8 @@ def _handler(repository: HubRepository) -> type[QuietHandler]:
                 "Content-Type": "application/octet-stream" if is_file else "application/json"
             }
             if is_file:
-                headers |= {"ETag": f'"{_oid(data)}"', "X-Repo-Commit": f"{0:040x}"}
+                commit_id = f"{repository.number(path.split('/')[5]):040x}"
+                headers |= {"ETag": f'"{_oid(data)}"', "X-Repo-Commit": commit_id}
                 headers["Content-Length"] = str(len(data))
             self.send(status, b"" if self.command == "HEAD" else data, headers)
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from docs import hooks
+from docs import hooks, scale_picture
 from docs.hooks import dataset, example, invocation, pages, relinked, section
 from docs.keys import Key, keys, nested
 from factdrift.builders.core.config import Strict
@@ -175,6 +175,44 @@ def test_every_dataset_shows_a_row() -> None:
         assert name not in REHEARSED or columns == set(names_of(fields(REHEARSED[name])))
 
 
+def test_a_page_takes_rows_sections_and_pictures_from_elsewhere() -> None:
+    first = hooks.gallery_row("as-of", 1)
+    lines = hooks.with_taken("a\n\n<!-- row: as-of 1 -->\n\nb").splitlines()
+    assert lines[2] == f"> {first.splitlines()[0]}" and lines[-1] == "b"
+    assert "](gallery/as-of.md)" in lines[-3]
+    edits = hooks.with_taken("<!-- section: README.md Edit a model -->")
+    assert edits == relinked(section((ROOT / "README.md").read_text("utf-8"), "Edit a model"))
+    assert hooks.with_taken("<!-- picture: a.png A b -->") == "![A b](a.png)"
+    with pytest.raises(KeyError):
+        hooks.gallery_row("as-of", 11)
+
+
+TASKS = ("score.md", "asof.md", "edit.md", "build.md", "people.md", "contributing.md", "scale.md")
+
+
+@pytest.mark.parametrize("page", TASKS)
+def test_the_page_of_a_task_has_a_row_or_a_picture(page: str) -> None:
+    text = generated_pages().get(page) or (ROOT / "docs" / page).read_text("utf-8")
+    assert re.search(r"^<!-- (row|picture): ", text, re.M)
+    assert page in generated_pages()["index.md"]
+
+
+def test_every_dataset_has_ten_rows_or_says_that_people_make_it() -> None:
+    made_pages, choice = generated_pages(), (ROOT / "docs/which.md").read_text("utf-8")
+    for name in hooks._builders():
+        assert f"[{name}](datasets/{name}.md)" in choice
+        rows = re.findall(r"^\*\*\d+\.\*\* ", made_pages.get(f"gallery/{name}.md", ""), re.M)
+        assert len(rows) == 10 or f"[{name}](../datasets/" in made_pages["gallery/index.md"]
+        assert rows == [] or f"](../gallery/{name}.md)" in made_pages[f"datasets/{name}.md"]
+
+
+def test_the_picture_of_the_whole_has_every_step_of_the_table() -> None:
+    minutes = scale_picture.processor_minutes()
+    text = section((ROOT / "SCALE.md").read_text("utf-8"), "Time, memory, disk")
+    assert len(minutes) == text.count("**: ") >= 5
+    assert scale_picture.draw().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize("path", recipes(), ids=lambda path: path.stem)
 def test_a_recipe_is_shown_with_the_inputs_it_waits_for(path: Path) -> None:
     recipe = recipes()[path]
@@ -252,7 +290,7 @@ def test_the_search_finds_words_in_pages_of_a_folder(site: Path, browser: Browse
     assert browser.messages() == []
 
 
-@pytest.mark.parametrize("page", ["index", "results", "asof", "build", "datasets/timeqa"])
+@pytest.mark.parametrize("page", ["results", "which", "asof", "gallery/timeqa"])
 def test_a_page_is_no_wider_than_a_phone(page: str, site: Path, browser: Browser) -> None:
     browser.size("phone")
     browser.go((site / f"{page}.html").as_uri())
@@ -281,7 +319,9 @@ def test_a_walk_runs_as_it_is_written(
     "document",
     [
         *("README.md", "CONTRIBUTING.md", "GLOSSARY.md", "TOUR.md", "PEOPLE.md", "SCALE.md"),
-        *("docs/asof.md", "docs/build.md", "docs/score.md", "samples/wikidata/README.md"),
+        *("docs/asof.md", "docs/audit.md", "docs/build.md", "docs/score.md"),
+        *("docs/edit.md", "docs/which.md"),
+        "samples/wikidata/README.md",
     ],
 )
 def test_paths_that_a_document_names_are_there(document: str) -> None:

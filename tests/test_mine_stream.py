@@ -10,7 +10,7 @@ from factdrift.builders.core import streams
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.core.remote import Checksum
-from factdrift.builders.core.streams import RemoteFile, RemoteStream, look_up
+from factdrift.builders.core.streams import RemoteFile, RemoteStream, remote_file
 from factdrift.builders.wikidata.finish import TABLES
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.reader import Tuning
@@ -45,7 +45,7 @@ def tables(folder: Path) -> dict[str, bytes]:
 
 def served_file(server: DumpServer, data: bytes, end: str = "") -> RemoteFile:
     address = server.served.url + server.wikidata("20261109", data, end=end)
-    return look_up(address, None, QUICK)
+    return remote_file(address, None, QUICK)
 
 
 def test_the_command_keeps_no_copy(server: DumpServer, tmp_path: Path) -> None:
@@ -74,13 +74,13 @@ def test_a_stopped_run_goes_on(
     server: DumpServer, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
     """Also with the file itself, once somebody has fetched it."""
-    remote_file = served_file(server, WORLD, "all.json")
-    path = remote_file.address.removeprefix(server.served.url)
+    streamed_file = served_file(server, WORLD, "all.json")
+    path = streamed_file.address.removeprefix(server.served.url)
     server.served.faults[path] = ["cut", 404]
     with pytest.raises(UserError, match="no such file"):
-        mine([remote_file], tmp_path, tuning=SMALL)
+        mine([streamed_file], tmp_path, tuning=SMALL)
     spoken: list[str] = []
-    file = dumps.compressed(WORLD, tmp_path / remote_file.name)
+    file = dumps.compressed(WORLD, tmp_path / streamed_file.name)
     mine(file, tmp_path, tuning=SMALL, say=spoken.append)
     assert spoken[0].startswith("going on: ")
     assert tables(tmp_path) == expected
@@ -88,16 +88,16 @@ def test_a_stopped_run_goes_on(
 
 def test_a_stream_that_is_another_file(server: DumpServer, tmp_path: Path) -> None:
     data = gzip.compress(WORLD)
-    remote_file = served_file(server, data)
+    streamed_file = served_file(server, data)
     wrong = RemoteFile(
-        remote_file.address, len(data), remote_file.version, Checksum("sha1", "0" * 40)
+        streamed_file.address, len(data), streamed_file.version, Checksum("sha1", "0" * 40)
     )
     with pytest.raises(UserError, match=r"has the sha1 [0-9a-f]{40}, and its publisher says 000"):
         mine([wrong], tmp_path, tuning=SMALL)
     assert not list(tmp_path.rglob("parts-*/*"))  # nothing of it is gone on with
-    server.served.files[remote_file.address.removeprefix(server.served.url)] = data[::-1]
+    server.served.files[streamed_file.address.removeprefix(server.served.url)] = data[::-1]
     with pytest.raises(UserError, match="it changed while it was read"):
-        mine([remote_file], tmp_path)
+        mine([streamed_file], tmp_path)
 
 
 def test_what_a_stream_refuses(server: DumpServer, tmp_path: Path) -> None:

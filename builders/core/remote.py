@@ -293,6 +293,13 @@ def read_whole(
     return retry(read, policy, where=where, hint="run it again later", report=say)
 
 
+def _user_agent() -> str:
+    """Return the name of this program for servers; Wikimedia's refuse programs without a name."""
+    import factdrift
+
+    return f"factdrift/{factdrift.__version__} (python-requests/{requests.__version__})"
+
+
 def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
@@ -366,7 +373,11 @@ class WebFiles:
         """Yield the answer to a request, whose body is not packed for the way."""
         where = without_credentials(address)
         # a packed body would have another length, and no part of it could be asked for
-        headers = {"Accept-Encoding": "identity", **(more_headers or {})}
+        headers = {
+            "Accept-Encoding": "identity",
+            "User-Agent": _user_agent(),
+            **(more_headers or {}),
+        }
         seconds = self._policy.timeout
         with answered(self._sessions, "GET", address, seconds, headers=headers) as response:
             status = response.status_code

@@ -51,7 +51,7 @@ class RemoteFile:
         return RemoteStream(self)
 
 
-def look_up(address: str, stated: Checksum | None, policy: RetryPolicy = POLICY) -> RemoteFile:
+def remote_file(address: str, stated: Checksum | None, policy: RetryPolicy = POLICY) -> RemoteFile:
     """Return the file at an address; `UserError` if there is none, or its size is not said."""
     parse_address(address, INPUT_SCHEMES)
     where = without_credentials(address)

@@ -24,7 +24,7 @@ from factdrift.builders.core.names import Licence, Name
 from factdrift.builders.core.remote import Checksum, local
 from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Source
 from factdrift.builders.core.steps import Workspace
-from factdrift.builders.core.streams import RemoteFile, look_up
+from factdrift.builders.core.streams import RemoteFile, remote_file
 from factdrift.builders.recipes.datasets import find_builder, recipe_of
 from factdrift.builders.recipes.dumps import (
     LATEST,
@@ -351,7 +351,7 @@ def streamed(kind: Kind, paths: Sequence[str], say: Callable[[str], None]) -> li
         if not is_remote(address):
             hint_text = "give an address, latest, or a day: 2026-11-09"
             raise UserError("--stream reads from addresses", where=address, hint=hint_text)
-        files.append(look_up(address, published_checksum(address, say)))
+        files.append(remote_file(address, published_checksum(address, say)))
     return files
 
 

@@ -338,6 +338,43 @@ def diff(
         echo(comparison.summary())
 
 
+def why(
+    row: Annotated[
+        str, Argument(help="The id of a row, or the item or detail of what was left out.")
+    ],
+    folder: Release,
+    *,
+    given: Mapping[str, list[str]],
+    config: Annotated[
+        str | None, Option(help="The config of the row, where several have its id.")
+    ] = None,
+    as_json: AsJson = False,
+    svg: Annotated[Path | None, Option(help="Draw the time lines here, too.")] = None,
+    build: Build = Path("build"),
+    templates: Templates = TEMPLATES,
+) -> None:
+    """Say what stands behind a row: statements, dates, gaps, rules, texts; or why it was left out.
+
+    --dump takes mined folders, --news archives; both are found in the build folder by themselves.
+    """
+    from factdrift.builders.core.files import disk_errors, replacing
+    from factdrift.builders.release.why.drawing import svg as draw
+    from factdrift.builders.release.why.explain import WhySources, explain
+    from factdrift.builders.release.why.words import lines, plain_data
+
+    sources = WhySources(build, templates, given.get("dump", []), given.get("news", []))
+    explanation = explain(row, folder, sources, config)
+    if svg is not None:
+        title = f"{explanation.id}: {explanation.release}"
+        with disk_errors(svg), replacing(svg) as path:
+            path.write_text(draw(title, explanation.histories, explanation.asked_time), "utf-8")
+        say(f"time lines in {svg}")
+    if as_json:
+        echo_json(plain_data(explanation))
+    for line in () if as_json else lines(explanation):
+        echo(line)
+
+
 def tasks(
     folder: Release,
     *,
@@ -437,5 +474,7 @@ def publish(
 
 
 ALL: tuple[Callable[..., None], ...] = (
-    *(release, record, steps, rebuild, clean, verify, diff, tasks, push, publish),
+    *(release, record, steps, rebuild, clean, verify, diff),
+    with_inputs(why, "dump", "news"),
+    *(tasks, push, publish),
 )

@@ -245,12 +245,10 @@ def _loading_lines(release_manifest: Manifest, repo_name: str) -> Iterator[str]:
     """Yield the code that loads each config, from the newest version and from this one."""
     yield "from datasets import load_dataset"
     yield ""
-    full_configs = [
-        (config.name, split.name)
-        for config in release_manifest.configs
-        for split in config.splits[-1:]
-        if split.rows
-    ]
+    full_configs: list[tuple[str, str]] = []
+    for config_entry in release_manifest.configs:
+        full_splits = [split.name for split in config_entry.splits if split.rows]
+        full_configs += [(config_entry.name, name) for name in full_splits[-1:]]
     for config, split in full_configs:
         yield f'rows = load_dataset("{repo_name}", "{config}", split="{split}")'
     if full_configs:

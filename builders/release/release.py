@@ -183,7 +183,7 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
             except (MissingExtraError, NoGoldError, NothingLeftError) as error:
                 if recipe_names or (recipe_path == list(chosen)[-1] and not outcomes):
                     raise
-                options.say(f"  left out: {error}")
+                options.say(f"warning: {recipe.dataset} is left out: {error}")
     for line in overview_lines(outcomes) if len(outcomes) > 1 else ():
         options.say(line)
     return outcomes
