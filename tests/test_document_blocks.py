@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from doctest import DocTestParser
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,13 @@ from tests.conftest import ROOT, run_process, run_python_of
 from tests.test_docs import shell_commands
 
 ELSEWHERE = {
-    r"make |python samples/|python -m samples|factdrift \w+ samples/|for |done$": "a checkout",
+    r"make |for |done$|.*(python -m |\s)samples[/.]|cat audits/": "a checkout",
     r"pip install (?!-e)": "packages are installed before the tests",
     r"factdrift (dumps|quick)|.*(https?://|--dump (latest|\d)|--user-agent)": "the network",
-    r".*(--model |gpt2|all_minilm|OPENAI|streamingqa-paper)": "a language model",
+    r".*(release [^/]*--model |run-model|gpt2|all_minilm|OPENAI|streamingqa-paper)": "a model",
     r"echo |lm_eval |inspect |cd |--tasks": "another program",
     r".*(DATE|my-recipe|/1\.1\.0|-quarters/|releases/timeqa/)": "a release or recipe of yours",
-    r"factdrift (receive|judgments|bands|corpus|report) |.*--gold": "work of people, or scores",
+    r"factdrift (receive|judgments|corpus|report scores/dyn)|.*--gold": "work of people, or scores",
     r"factdrift (publish|push) (?!.*--dry-run)": "an account",
     r"factdrift memory prose|factdrift release (--d|.*(timeqa-la|-paper|--older))": "minutes",
 }
@@ -60,6 +61,9 @@ def test_a_third_of_all_commands_and_those_of_readme_are_run() -> None:
     assert len(readme) >= 10 and "factdrift score beir --run mine.trec" in readme
     written = [command for page in PAGES for command in shell_commands(page.read_text("utf-8"))]
     assert 3 * sum(needs(command) is None for command in written) > len(written)
+    parse = DocTestParser().get_examples
+    assert len(parse((ROOT / "README.md").read_text("utf-8"))) > 6
+    assert len(parse((ROOT / "TOUR.md").read_text("utf-8"))) > 30
     for pattern in ELSEWHERE:  # none is there for nothing
         assert any(re.match(pattern, command) for command in written), pattern
 
