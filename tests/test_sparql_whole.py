@@ -77,7 +77,10 @@ def test_a_relation_is_one_request(
     told: list[str] = []
     assert mine_whole(server, tmp_path, minutes=2, say=told.append) == expected
     assert "(whole): 9" in told[0]
-    assert "2 requests, and up to 3 for what they name; no request after 2 minutes" in told[0]
+    assert (
+        "2 more requests for them, and about 3 for what they name; no request after 2 minutes"
+        in told[0]
+    )
     assert told[1] == "  7 requests were made"
     assert expected.keys() == {*TABLES}
     # the day, two counts, two relations, what they name, and what that redirects to
