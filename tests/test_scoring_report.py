@@ -70,7 +70,7 @@ def report_folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     said_answers = run_cli(
         "report", scores_folder / "scores0", scores_folder / "scores1", "--to", page_file.parent
     ).stdout
-    assert said_answers == f"open {page_file}\n"
+    assert said_answers == f"{page_file}\n"
     return page_file
 
 
