@@ -387,7 +387,7 @@ def test_an_article_with_its_spans(archive: Path, article: rows.Article, tmp_pat
         lines(asked_time)
     )
     assert wrong(explain("dddd000000000002", released, named)) == [
-        "the text does not have “Atlantis”"
+        "the text does not have “Atlantis” there"
     ]
     assert wrong(explain("dddd000000000003", released, named)) == []
     (told,) = wrong(explain("dddd000000000004", released, named))

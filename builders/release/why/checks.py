@@ -188,7 +188,7 @@ def _spans(texts: Sequence[ShownText]) -> Iterator[RowCheck]:
             else:
                 yield RowCheck(False, f"the text has “{marked_text}”, not “{claimed_text}”")
         for lacking in shown_text.lacking:
-            yield RowCheck(False, f"the text does not have “{lacking}”")
+            yield RowCheck(False, f"the text does not have “{lacking}” there")
 
 
 def _change(row_values: Values) -> Iterator[RowCheck]:

@@ -141,7 +141,9 @@ def _answer_lines(explanation: Explanation) -> Iterator[str]:
         has_more = len(explanation.targets) > _NAMES_SHOWN
         yield _labelled("accepted", names + more_names * has_more)
     elif "targets" in explanation.row:
-        yield _labelled("accepted", "nothing: to have no answer is right")
+        asked_on = explanation.row.get("asked_on")
+        reason = f"; no passage had said it by {asked_on}" if asked_on else ""
+        yield _labelled("accepted", f"nothing: to have no answer is right{reason}")
     for part in ("answer", "before", "still true", "also accepted"):
         names = ", ".join(
             f"{item.label} ({item.item})" for item in explanation.items if item.part == part
@@ -263,9 +265,11 @@ def _statement_lines(history: FactHistory, explanation: Explanation) -> Iterator
     if not days:
         return
     property_id = history.statements[0].relation
+    accepted_items = {item.item for item in explanation.items if item.part == "also accepted"}
     yield f"  statements of {property_id} in the dump of {' and '.join(map(str, days))}"
     for statement in history.statements[:_STATEMENTS_SHOWN]:
-        yield f"    {_statement_words(statement, explanation.statements, len(days) > 1)}"
+        words = _statement_words(statement, explanation.statements, len(days) > 1)
+        yield f"    {words}{'  <- also accepted' * (statement.object in accepted_items)}"
         yield f"      {statement.statement}"
     if len(history.statements) > _STATEMENTS_SHOWN:
         yield f"    … and {len(history.statements) - _STATEMENTS_SHOWN:,} more (--json)"
