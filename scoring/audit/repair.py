@@ -1,6 +1,7 @@
 """The table as of a day, in its own form, and a list of what was changed."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import groupby
 from operator import attrgetter
@@ -14,7 +15,7 @@ from factdrift.builders.core.schema import typed_rows
 from factdrift.scoring.audit.forms import ColumnChoice
 from factdrift.scoring.audit.rows import JudgedFact
 from factdrift.scoring.audit.steps import table_form
-from factdrift.scoring.audit.tables import read_table, writing_like
+from factdrift.scoring.audit.tables import TableRow, read_table, writing_like
 
 CHANGES = "changes.jsonl"
 _MENDED = ("true before", "true later", "never stated", "one of several")
@@ -54,40 +55,57 @@ def write_repaired(
     Rows in doubt, not linked or not in the dump stay as they are, and so do rows for whose day the
     dump states nothing that surely holds, or several answers where the row has place for one.
     """
-    changed = in_doubt = without_answer = 0
+    mender = _RowMender(table, columns, as_of)
     encode = msgspec.json.Encoder(enc_hook=str).encode
-    verdicts = groupby(typed_rows(judged_file, JudgedFact), key=attrgetter("row"))
+    judged_rows = groupby(typed_rows(judged_file, JudgedFact), key=attrgetter("row"))
     with (
         writing_like(table, out / f"repaired{table.suffix}") as write,
         replacing(out / CHANGES) as unfinished,
         unfinished.open("wb") as change_file,
     ):
-        for row, (_, judged_facts) in zip(read_table(table), verdicts, strict=True):
+        for row, (_, judged_facts) in zip(read_table(table), judged_rows, strict=True):
             facts = list(judged_facts)
-            repaired = None
-            if any(fact.verdict == "in doubt" for fact in facts):
-                in_doubt += 1
-            elif len(facts) == 1 and _is_outdated(facts[0]):
-                if facts[0].now:
-                    form = table_form(columns, row, table)
-                    repaired = form.repaired(row.record, facts[0].now)
-                without_answer += repaired is None
-            elif len(facts) == 1 and facts[0].verdict == "still true":
-                repaired = dict(row.record)
-            if repaired and as_of and facts[0].row_year is not None:
-                repaired = table_form(columns, row, table).dated(repaired, as_of)
-            if repaired is None or repaired == row.record:
-                write(row)
-                continue
-            changed += 1
-            write(row._replace(record=repaired))
-            old = {
-                name: row.record[name] for name in repaired if row.record[name] != repaired[name]
-            }
-            new = {name: repaired[name] for name in old}
-            change = RowChange(row.number, row.line, facts[0].verdict, old, new)
-            change_file.write(encode(change) + b"\n")
-    return RepairCounts(changed, in_doubt, without_answer)
+            record = mender.mended(row, facts)
+            write(row._replace(record=record))
+            if record != row.record:
+                mender.counts["changed"] += 1
+                change_file.write(encode(_row_change(row, record, facts[0].verdict)) + b"\n")
+    return RepairCounts(*(mender.counts[name] for name in RepairCounts._fields))
+
+
+class _RowMender:
+    """Mends rows of a table, and counts those that it leaves though their answers do not hold."""
+
+    def __init__(self, table: Path, columns: ColumnChoice | None, as_of: date | None) -> None:
+        self._table, self._columns, self._as_of = table, columns, as_of
+        self.counts: Counter[str] = Counter()
+
+    def mended(self, row: TableRow, facts: Sequence[JudgedFact]) -> dict[str, Any]:
+        """The row as it should be; the row as it is where it is right, or cannot be mended."""
+        if any(fact.verdict == "in doubt" for fact in facts):
+            self.counts["left_in_doubt"] += 1
+            return row.record
+        fact = facts[0]
+        is_outdated = _is_outdated(fact)
+        if len(facts) > 1 or not (is_outdated or fact.verdict == "still true"):
+            self.counts["left_without_answer"] += any(map(_is_outdated, facts))
+            return row.record
+        form = table_form(self._columns, row, self._table)
+        record: dict[str, Any] | None = row.record
+        if is_outdated:
+            record = form.repaired(row.record, fact.now) if fact.now else None
+        if record is None:
+            self.counts["left_without_answer"] += 1
+            return row.record
+        has_date = self._as_of is not None and fact.row_year is not None
+        return form.dated(record, self._as_of) if has_date and self._as_of else record
+
+
+def _row_change(row: TableRow, record: Mapping[str, Any], verdict: str) -> RowChange:
+    """What a repair changes in a row."""
+    before = {name: value for name, value in row.record.items() if record[name] != value}
+    after = {name: record[name] for name in before}
+    return RowChange(row.number, row.line, verdict, before, after)
 
 
 def _is_outdated(fact: JudgedFact) -> bool:
