@@ -1,7 +1,7 @@
 """The commands for what comes before a release: raw sources, templates, packages of your own."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -22,9 +22,11 @@ from factdrift.builders.core.progress import echo, echo_json, say
 
 if TYPE_CHECKING:
     from factdrift.builders.core.streams import RemoteFile
+    from factdrift.builders.facts.relations import Relation
     from factdrift.builders.wikidata.finish import MinedTables
     from factdrift.builders.wikidata.mine import DumpReader
     from factdrift.builders.wikidata.reader import Share
+    from factdrift.builders.wikidata.sparql import RoadName
 
 
 def mine(
@@ -76,9 +78,7 @@ def mine(
 ) -> None:
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
     from factdrift.builders.facts.relations import relations_with_own, select_relations
-    from factdrift.builders.facts.steps import properties_to_ask, properties_to_mine
-    from factdrift.builders.wikidata.shards import snapshot_day
-    from factdrift.builders.wikidata.sparql import mine_sparql
+    from factdrift.builders.facts.steps import properties_to_mine
 
     relation_ids = listed_relations(relations)
     relation_table = relations_with_own(templates)
@@ -89,27 +89,13 @@ def mine(
     )
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
-    if stream and endpoint:
-        raise UserError("--stream is for a dump", hint="leave --endpoint or --stream out")
-    if dump and relation_ids:
-        # tables of a dump serve all recipes, which need different relations
-        raise UserError("a dump is mined for every relation", hint="leave --relations out")
+    _refuse_mixed(bool(endpoint), stream, relation_ids, road)
     dump_reader = _reading(engine, shards, jobs, out, alone=bool(endpoint or shard or stream))
     dump_paths, snapshot_text = _snapshot_of_dump(dump or [], snapshot)
     mined_tables: MinedTables | None
     if endpoint:
-        asked_properties, needs_classes = properties_to_ask(chosen_relations)
-        mined_tables = mine_sparql(
-            endpoint,
-            out,
-            relations=asked_properties,
-            classes=needs_classes,
-            road=road,
-            user_agent=user_agent,
-            cache=out / "answers",
-            snapshot=snapshot_day([], snapshot_text) if snapshot_text else None,
-            memory=memory,
-            say=say,
+        mined_tables = _mine_endpoint(
+            endpoint, out, chosen_relations, user_agent, road, snapshot_text, memory
         )
     else:
         properties = properties_to_mine(chosen_relations)
@@ -121,6 +107,48 @@ def mine(
         statement_count = mined_tables.counts["counts"]["statements"]
         say(f"{statement_count:,} statements of {mined_tables.snapshot}")
     echo(str(out))
+
+
+def _refuse_mixed(asks_endpoint: bool, stream: bool, relation_ids: list[str], road: str) -> None:
+    """Raise `UserError` for an option of dumps beside an endpoint, or the other way round."""
+    if asks_endpoint:
+        if stream:
+            raise UserError("--stream is for a dump", hint="leave --endpoint or --stream out")
+        return
+    if relation_ids:
+        # tables of a dump serve all recipes, which need different relations
+        raise UserError("a dump is mined for every relation", hint="leave --relations out")
+    if road != "auto":
+        raise UserError("--road is for an endpoint", hint="give --endpoint, or leave --road out")
+
+
+def _mine_endpoint(
+    endpoint: str,
+    out: Path,
+    relations: "Mapping[str, Relation]",
+    user_agent: str | None,
+    road: "RoadName",
+    snapshot_text: str | None,
+    memory: str,
+) -> "MinedTables":
+    """Mine some relations at an endpoint, and of classes what these need."""
+    from factdrift.builders.facts.steps import properties_to_ask
+    from factdrift.builders.wikidata.shards import snapshot_day
+    from factdrift.builders.wikidata.sparql import mine_sparql
+
+    asked_properties, needs_classes = properties_to_ask(relations)
+    return mine_sparql(
+        endpoint,
+        out,
+        relations=asked_properties,
+        classes=needs_classes,
+        road=road,
+        user_agent=user_agent,
+        cache=out / "answers",
+        snapshot=snapshot_day([], snapshot_text) if snapshot_text else None,
+        memory=memory,
+        say=say,
+    )
 
 
 def _snapshot_of_dump(dump: list[str], snapshot: str | None) -> tuple[list[str], str | None]:

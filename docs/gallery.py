@@ -25,6 +25,7 @@ class GalleryRow(NamedTuple):
     All but `note` and `behind` are texts from data; these two are Markdown.
     """
 
+    id: str
     question: str
     answers: Sequence[str]
     note: str
@@ -64,12 +65,12 @@ class SampleReleases:
         `article` is the id of an article or of one of its passages.
         """
         checksum = article.rstrip("\0\1").rpartition("\1")[2]
-        found = self.result_rows(
+        passages = self.result_rows(
             "SELECT day, text FROM read_parquet(?) WHERE contains(id, ?) ORDER BY id",
             self.config_files("as-of", "passages"),
             checksum,
         )
-        for passage in found:
+        for passage in passages:
             if word := next((word for word in words if word in passage["text"]), None):
                 yield f"{passage['day']}: “{escape_markdown(_around(passage['text'], word))}”"
                 return
@@ -83,7 +84,7 @@ def gallery(releases: Path) -> str:
         lines += [f"## {dataset}", ""]
         for number, row in enumerate(rows_of(sample), start=1):
             lines += [f"**{number}.** {escape_markdown(row.question)}", ""]
-            lines += [f"- {_answers(row.answers)} ({row.note})"]
+            lines += [f"- {_answers(row.answers)} ({row.note}; {code_span(row.id)})"]
             lines += [f"- {text}" for text in row.behind]
             lines.append("")
     return "\n".join(lines)
@@ -143,7 +144,7 @@ def _templama(sample: SampleReleases) -> Iterator[GalleryRow]:
         note = f"{code_span(row['split'])}, {row['period']}; the period before: "
         note += ", ".join(map(escape_markdown, before)) or "nobody"
         behind = _timelines(sample, "dynamic-templama", row)
-        yield GalleryRow(row["prompt"], row["targets"], note, behind)
+        yield GalleryRow(row["id"], row["prompt"], row["targets"], note, behind)
 
 
 def _temporal_facts(sample: SampleReleases) -> Iterator[GalleryRow]:
@@ -159,7 +160,7 @@ def _temporal_facts(sample: SampleReleases) -> Iterator[GalleryRow]:
             else:
                 behind.append(f"the dump of {row[f'{side}_snapshot']}: not there")
         note = f"change: {code_span(row['change'])}"
-        yield GalleryRow(question, [row["object_label"]], note, behind)
+        yield GalleryRow(row["id"], question, [row["object_label"]], note, behind)
 
 
 def _timeqa(sample: SampleReleases) -> Iterator[GalleryRow]:
@@ -178,7 +179,7 @@ def _timeqa(sample: SampleReleases) -> Iterator[GalleryRow]:
             behind.append(f"its page: “{escape_markdown(_around(passage, answer))}”")
         note = f"{code_span(row['difficulty'])}, {row['specifier'] or 'no specifier'}"
         note += "" if row["targets"] else f"; {escape_markdown(row['answerable'])}"
-        yield GalleryRow(row["question"], row["targets"], note, behind)
+        yield GalleryRow(row["id"], row["question"], row["targets"], note, behind)
 
 
 def _invariant(sample: SampleReleases) -> Iterator[GalleryRow]:
@@ -186,14 +187,16 @@ def _invariant(sample: SampleReleases) -> Iterator[GalleryRow]:
         fact = (row["subject_label"], row["relation_label"], row["answer"]["label"])
         subject, relation, answer = map(escape_markdown, fact)
         behind = [f"{subject}, {relation}: {answer}, in both dumps and without an end"]
-        yield GalleryRow(row["prompt"], row["targets"], code_span(row["relation"]), behind)
+        yield GalleryRow(
+            row["id"], row["prompt"], row["targets"], code_span(row["relation"]), behind
+        )
 
 
 def _reasoning(sample: SampleReleases) -> Iterator[GalleryRow]:
     for row in sample.drawn_rows("temporal-reasoning", ["questions"], "family"):
         behind = list(map(escape_markdown, row["evidence"][:5]))
         note = f"{code_span(row['family'])}, hops: {row['hops']}"
-        yield GalleryRow(row["question"], row["targets"], note, behind)
+        yield GalleryRow(row["id"], row["question"], row["targets"], note, behind)
 
 
 def _as_of(sample: SampleReleases) -> Iterator[GalleryRow]:
@@ -204,14 +207,14 @@ def _as_of(sample: SampleReleases) -> Iterator[GalleryRow]:
         stale = len(row["stale"])
         note = f"{code_span(row['kind'])}, asked on {row['asked_on']}; passages that prove it: "
         note += f"{len(row['evidence'])}, stale ones: {stale}"
-        yield GalleryRow(row["question"], row["targets"], note, behind)
+        yield GalleryRow(row["id"], row["question"], row["targets"], note, behind)
 
 
 def _streamingqa(sample: SampleReleases) -> Iterator[GalleryRow]:
     for row in sample.drawn_rows("streamingqa", ["all"], "recent_or_past"):
         note = f"{code_span(row['recent_or_past'])}, written by {code_span(row['generator'])}"
         behind = list(sample.quotes(row["evidence_id"], row["answers"]))
-        yield GalleryRow(row["prompt"], row["targets"], note, behind)
+        yield GalleryRow(row["id"], row["prompt"], row["targets"], note, behind)
 
 
 def _ckl(sample: SampleReleases) -> Iterator[GalleryRow]:
@@ -219,7 +222,7 @@ def _ckl(sample: SampleReleases) -> Iterator[GalleryRow]:
         question, answer = row["questions"][0], row["answers"][0]
         note = f"an article of {row['article_day']}, questions: {len(row['questions'])}"
         behind = list(sample.quotes(row["evidence_id"], [answer]))
-        yield GalleryRow(question, [answer], note, behind)
+        yield GalleryRow(row["id"], question, [answer], note, behind)
 
 
 def _wmt(sample: SampleReleases) -> Iterator[GalleryRow]:
@@ -227,7 +230,7 @@ def _wmt(sample: SampleReleases) -> Iterator[GalleryRow]:
         question = f"An article of {row['article_day']}"
         note = f"{code_span(row['subset'])}, {code_span(row['split'])}: the day of the question"
         behind = list(sample.quotes(row["article"], [". "]))
-        yield GalleryRow(question, [str(row["question_day"])], note, behind)
+        yield GalleryRow(row["id"], question, [str(row["question_day"])], note, behind)
 
 
 SECTIONS: Mapping[str, Callable[[SampleReleases], Iterator[GalleryRow]]] = {

@@ -71,6 +71,10 @@ GALLERY_WORDS = (
     "Ten rows of each dataset, drawn from the sample's releases, with the facts and texts behind "
     "them. One of each:"
 )
+WHY_WORDS = (
+    "`factdrift why ID RELEASE` says of any row [what stands behind it](../why.md); the id of each "
+    "stands in brackets."
+)
 PEOPLE_WORDS = (
     "The samples alone give none of these. A row of each, from a rehearsal, stands on its page:"
 )
@@ -111,8 +115,8 @@ def gallery_pages() -> Iterator[tuple[str, str]]:
     lines = ["# Gallery", "", GALLERY_WORDS, ""]
     for name in names:
         lines += [f"## [{name}]({name}.md)", "", gallery_row(name, 1), ""]
-        about = f"The dataset: [{name}](../datasets/{name}.md)."
-        yield f"gallery/{name}.md", f"# Rows of {name}\n\n{about}\n\n{section(text, name)}\n"
+        introduction = f"The dataset: [{name}](../datasets/{name}.md). {WHY_WORDS}"
+        yield f"gallery/{name}.md", f"# Rows of {name}\n\n{introduction}\n\n{section(text, name)}\n"
     others = [name for name in _builders() if name not in names]
     lines += ["## Made with people", "", PEOPLE_WORDS, ""]
     lines += [f"- [{name}](../datasets/{name}.md#what-a-row-looks-like)" for name in others]

@@ -235,7 +235,7 @@ def page() -> str:
         wide, phone = (f"results/{release}-{size}.png" for size in WIDTHS)
         if wide in picture_paths:
             lines += [
-                f'<picture><source media="(max-width: 40rem)" srcset="{escape(phone)}">'
+                f'<picture><source media="screen and (max-width: 40rem)" srcset="{escape(phone)}">'
                 f'<img src="{escape(wide)}" alt="Exact match over time"></picture>',
                 "",
             ]

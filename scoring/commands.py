@@ -1,6 +1,7 @@
 """The commands that use a release; `builders.cli` has them beside its own."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,8 +13,10 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.options import (
     TEMPLATES,
     AsJson,
+    Build,
     Jobs,
     Memory,
+    Snapshot,
     Templates,
     listed_relations,
 )
@@ -496,6 +499,80 @@ def quick(
     echo(str(result.release))
 
 
+def audit(
+    file: Annotated[Path, typer.Argument(help="JSON lines, JSON, CSV, TSV or Parquet.")],
+    *,
+    dump: Annotated[list[str], typer.Option(metavar="PATH", help="A Wikidata dump. Repeatable.")],
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD",
+            help="The day to judge by.",
+            show_default="the date of the row, else the day of the dump",
+        ),
+    ] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="The column with ids of subjects: Q42.")
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option(help="The column of the property: P54, or its name.")
+    ] = None,
+    property_id: Annotated[
+        str | None, typer.Option("--property", help="Instead, the property of all rows: P54.")
+    ] = None,
+    answers: Annotated[
+        str | None, typer.Option(help="The column of answers: ids or names, one or a list.")
+    ] = None,
+    answer_ids: Annotated[
+        str | None, typer.Option(help="The column of the answers' ids, beside their names.")
+    ] = None,
+    date_column: Annotated[
+        str | None, typer.Option("--date", help="The column of dates: 2019, 2019-Q3, 2019-07-24.")
+    ] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Write the table as of the day, and what changed.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the result.", show_default="audits/<file>")
+    ] = None,
+    snapshot: Snapshot = None,
+    templates: Templates = TEMPLATES,
+    build: Build = Path("build"),
+    as_json: AsJson = False,
+    jobs: Jobs = 2,
+    memory: Memory = "600MB",
+) -> None:
+    """Say of each row of a published table whether its answer still holds, by a Wikidata dump."""
+    from factdrift.scoring.audit.forms import column_choice
+    from factdrift.scoring.audit.run import AuditOptions
+    from factdrift.scoring.audit.run import audit as run_audit
+    from factdrift.scoring.audit.summary import summary_table
+
+    out = out or Path("audits") / file.stem
+    columns = column_choice(subject, relation, property_id, answers, answer_ids, date_column)
+    audit_options = AuditOptions(
+        file=file,
+        dump=dump,
+        out=out,
+        say=say,
+        as_of=_day(as_of, "--as-of"),
+        snapshot=snapshot,
+        columns=columns,
+        repair=repair,
+        templates=templates,
+        build=build,
+        jobs=jobs,
+        memory=memory,
+    )
+    audit_summary = run_audit(audit_options)
+    if as_json:
+        echo_json(asdict(audit_summary))
+        return
+    for line in summary_table(audit_summary):
+        say(line)
+    echo(str(out))
+
+
 ALL: tuple[Callable[..., None], ...] = (
-    *(export, quick, run_model, score, results, baselines, search, memory, report, fuar),
+    *(audit, export, quick, run_model, score, results, baselines, search, memory, report, fuar),
 )

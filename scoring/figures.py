@@ -20,6 +20,10 @@ _DASHED = (0, (4, 3))
 # Letters of a label in a narrow figure, where it takes up to half of the width; twice as many in a
 # wide one.
 _LABEL_LETTERS = 24
+# Letters of a name in a legend: a line of a narrow figure, or half of one in a wide figure.
+_LEGEND_LETTERS = 44
+# Letters of the longest name that leaves room for three of them in a line of a wide figure.
+_THIRD_LETTERS = 28
 
 
 Series = Mapping[str, Mapping[str, Mean]]
@@ -44,7 +48,9 @@ def line_figure(
     """
 
     def make() -> Any:
-        figure, panel = _panel(figure_width, 3.2 if figure_width > 5 else 2.9)
+        # a narrow figure has a line of its legend for each model
+        figure_height = 3.2 if figure_width > 5 else 2.5 + 0.19 * len(series)
+        figure, panel = _panel(figure_width, figure_height)
         for model_number, (model_name, points_by_value) in enumerate(series.items()):
             colour, marker = _look(model_number)
             value_places = [
@@ -202,13 +208,19 @@ def _finished(figure: Any, panel: Any, mean_axis: str, figure_width: float) -> A
     panel.tick_params(length=0, colors=INK)
     (panel.set_yticks if mean_axis == "y" else panel.set_xticks)(range(0, 101, 25))
     handles, label_texts = panel.get_legend_handles_labels()
-    label_texts = [_short(legend_label, figure_width) for legend_label in label_texts]
-    legend_place = {"loc": "outside upper left", "ncols": 3 if figure_width > 5 else 1}
+    label_texts = [_cut_label(legend_label, _LEGEND_LETTERS) for legend_label in label_texts]
+    column_count = 1
+    if figure_width > 5:
+        column_count = 2 if max(map(len, label_texts), default=0) > _THIRD_LETTERS else 3
+    legend_place = {"loc": "outside upper left", "ncols": column_count}
     figure.legend(handles, label_texts, frameon=False, **legend_place)
     return figure
 
 
 def _short(label_text: str, figure_width: float) -> str:
-    most_letters = _LABEL_LETTERS if figure_width < 5 else 2 * _LABEL_LETTERS
+    return _cut_label(label_text, _LABEL_LETTERS if figure_width < 5 else 2 * _LABEL_LETTERS)
+
+
+def _cut_label(label_text: str, most_letters: int) -> str:
     flat_text = " ".join(label_text.split())
     return flat_text if len(flat_text) <= most_letters else flat_text[: most_letters - 1] + "…"

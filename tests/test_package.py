@@ -1,13 +1,11 @@
 """The wheel: what is in it, and that it works in an empty folder far from any checkout."""
 
-import importlib.util
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
-import venv
 import zipfile
 from pathlib import Path
 
@@ -18,44 +16,6 @@ from tests.conftest import ROOT, checksums, run_cli, run_process
 from tests.tables import names_of
 
 QUICK = ("dynamic-templama", "wmt-question-dates")
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout."""
-    wheel_folder = tmp_path_factory.mktemp("wheel")
-    command_words = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        str(ROOT),
-        "--no-deps",
-        "--wheel-dir",
-        str(wheel_folder),
-    ]
-    if importlib.util.find_spec("hatchling"):
-        command_words.append("--no-build-isolation")
-    subprocess.run(command_words, check=True, capture_output=True)
-    (path,) = wheel_folder.glob("*.whl")
-    return path
-
-
-@pytest.fixture(scope="module")
-def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`factdrift` of an environment with the wheel and, beside it, what it stands on.
-
-    The libraries are those of the environment of the tests, without its own editable factdrift.
-    """
-    folder = tmp_path_factory.mktemp("env")
-    venv.create(folder, symlinks=True)
-    place = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-    libraries = [path for path in sys.path if path.endswith("site-packages")]
-    (place / "libraries.pth").write_text("\n".join(libraries))
-    python = str(folder / "bin" / "python")
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", str(wheel)]
-    subprocess.run(pip, check=True, capture_output=True)
-    return folder / "bin" / "factdrift"
 
 
 def factdrift(program: Path, folder: Path, *words: object) -> str:

@@ -57,6 +57,7 @@ def mine(
     checksums: Sequence[str] | None = None,
     tuning: Tuning | None = None,
     reading: DumpReader | None = None,
+    looked_up: Path | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> MinedTables:
     """Read dumps and write the tables of one snapshot into `out` (see `finish`).
@@ -75,6 +76,8 @@ def mine(
     - `checksums` are the sha256 of each file, in the order of `find_shards`; without them a file is
       known by name and size.
     - `reading` reads the dump, by default in processes (`builders.wikidata.tasks`: on a Spark).
+    - `looked_up` is a Parquet file of ids (`id`): the table `finish.LOOKED_UP` says which of them
+      the dump has, and deprecated statements of the relations `undated` are dropped one by one.
     - `say` receives messages for the user.
 
     The tables are the same, byte for byte, for any number of jobs, any compression, any division
@@ -85,11 +88,19 @@ def mine(
     """
     work = work or out / "build"
     dump_reading, snapshot_date = _plan_reading(
-        dumps, work, undated, snapshot, jobs, checksums, tuning, Share()
+        dumps,
+        work,
+        undated,
+        snapshot,
+        jobs,
+        checksums,
+        tuning,
+        Share(),
+        tells_deprecated=looked_up is not None,
     )
     with _reading(dump_reading, out):
         _read(dump_reading, say, jobs, reading)
-        return _tables(dump_reading, out, snapshot_date, memory, jobs, say)
+        return _tables(dump_reading, out, snapshot_date, memory, jobs, say, looked_up)
 
 
 def mine_share(
@@ -190,6 +201,7 @@ def _plan_reading(
     checksums: Sequence[str] | None,
     tuning: Tuning | None,
     share: Share,
+    tells_deprecated: bool = False,
 ) -> tuple[DumpReading, date]:
     """Return the files to read with the settings of the reading, and the snapshot day."""
     remote_files, dump_files = _dump_files(dumps)
@@ -206,12 +218,11 @@ def _plan_reading(
         raise ValueError(f"{len(file_names)} checksums for {len(dump_files)} files")
     # a finished block is recognised by its shard and number alone, so the key covers all that
     # decides where blocks begin
-    parts_key = text_sha256(
-        json.dumps([_VERSION, file_names, undated, [tuning.block, tuning.longest]])
-    )
+    key_data = [_VERSION, file_names, undated, [tuning.block, tuning.longest]]
+    parts_key = text_sha256(json.dumps([*key_data, "deprecated"] if tells_deprecated else key_data))
     parts = base_folder / f"parts-{parts_key[:16]}"
     dump_reading = DumpReading(
-        tuple(dump_files), parts, tuple(undated), tuning, share, remote_files
+        tuple(dump_files), parts, tuple(undated), tuning, share, remote_files, tells_deprecated
     )
     return dump_reading, snapshot_date
 
@@ -249,6 +260,7 @@ def _tables(
     memory: str,
     jobs: int,
     say: Callable[[str], None],
+    looked_up: Path | None = None,
 ) -> MinedTables:
     """Make the tables from all parts, then remove the parts, and their folder where it is empty."""
     _sum_up(dump_reading, say)
@@ -260,6 +272,7 @@ def _tables(
         memory=memory,
         threads=jobs,
         scratch=dump_reading.parts.parent,
+        looked_up=looked_up,
     )
     if repeated := tables.counts["counts"].get("repeated_entities"):
         say(f"{repeated} lines passed over: a later revision of their entity has a line, too")

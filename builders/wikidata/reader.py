@@ -79,6 +79,8 @@ class DumpReading(NamedTuple):
     tuning: Tuning
     share: Share = Share()
     remote: tuple[RemoteFile, ...] = ()
+    tells_deprecated: bool = False
+    """Whether deprecated statements of the relations `undated` are told one by one."""
 
     def size(self, file_number: int) -> int:
         """Return the bytes of a file."""
@@ -220,7 +222,7 @@ def read_block(
 ) -> BlockRows:
     """The rows of a block. `UserError` where the first block of a file has no entity at all."""
     shard, block, buffer = filled
-    dump_rows = DumpRows(dump_reading.undated)
+    dump_rows = DumpRows(dump_reading.undated, dump_reading.tells_deprecated)
     bad_lines = [(1, "line_too_long", f"{block.too_long:,} bytes")] if block.too_long else []
     line_number, first_place = len(bad_lines), (shard << 24 | block.number) << 24
     collector_enabled = gc.isenabled()

@@ -125,6 +125,7 @@ def svg(title: str, histories: Sequence[FactHistory], asked_time: AskedTime | No
             continue
         parts += _panel(terms, span, asked_time, top)
         top += _ROW * (len(terms) + 2)
+    parts.append(_text(_MARGIN, top, _LEGEND))
     width, height = _LABELS + _BARS + 2 * _MARGIN, top + _MARGIN
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
@@ -180,7 +181,8 @@ def _text(x_start: float, baseline: float, text: str, weight: str = "normal") ->
     return f'<text x="{x_start}" y="{baseline}" font-weight="{weight}">{escape(shown_text)}</text>'
 
 
-_LABEL_LENGTH = 42
+_LEGEND = "dark: surely, light: perhaps, yellow: when asked"
+_LABEL_LENGTH = 48
 """Characters of a label that fit beside the bars."""
 
 

@@ -142,11 +142,16 @@ class TextReader:
             article_id = row_values.get(column)
             if isinstance(article_id, str) and ARTICLE_ID.fullmatch(article_id):
                 yield from self._article(article_id, "article", _marks_of_row(row_values))
-        for column, words in (("new_evidence", "new article"), ("old_evidence", "old article")):
+        # what an expert marked in an old article says the old answer in any words
+        for column, answer_column, words in (
+            ("new_evidence", "answer", "new article"),
+            ("old_evidence", "", "old article"),
+        ):
             evidence = row_values.get(column)
-            if isinstance(evidence, dict) and "article" in evidence:
+            if isinstance(evidence, dict) and {"article", "start", "end"} <= evidence.keys():
                 mark = Mark(evidence["start"], evidence["end"], f"`{column}`")
-                yield from self._article(evidence["article"], words, _always(mark))
+                marks = _marks_of_evidence(mark, str(row_values.get(answer_column) or ""))
+                yield from self._article(evidence["article"], words, marks)
         own_id = row_values.get("id")
         if {"file", "line"} <= row_values.keys() and isinstance(own_id, str):
             yield from self._article(own_id, "article", lambda text: [])
@@ -335,9 +340,14 @@ def _marks_of_row(row_values: Values) -> Callable[[str], list[Mark]]:
 _READABLE = re.compile("([0-9]{8})-([0-9a-f]{64})")
 
 
-def _always(mark: Mark) -> Callable[[str], list[Mark]]:
-    """Return a function that marks the same span in any text."""
-    return lambda text: [mark]
+def _marks_of_evidence(mark: Mark, answer_text: str) -> Callable[[str], list[Mark]]:
+    """Return a function that marks evidence, and the answer as lacking where it is not in it."""
+
+    def marks(text: str) -> list[Mark]:
+        has_answer = answer_text in text[mark.start : mark.end]
+        return [mark] if has_answer else [mark, Mark(-1, -1, "", answer_text)]
+
+    return marks
 
 
 def original_id(row_id: str) -> str:

@@ -120,8 +120,8 @@ def _row_lines(explanation: Explanation) -> Iterator[str]:
     yield from _answer_lines(explanation)
     if explanation.asked_time:
         yield _labelled("asked about", explanation.asked_time.words)
-    if "period" in row and (split_words := _SPLIT_WORDS.get(row.get("split", ""))):
-        yield _labelled(row["split"], split_words)
+    if "period" in row and (split_words := _SPLIT_WORDS.get(str(row.get("split")))):
+        yield _labelled(str(row["split"]), split_words)
     yield from _fact_lines(row)
     evidence = row.get("evidence")
     if isinstance(evidence, list) and "family" in row:
@@ -141,7 +141,9 @@ def _answer_lines(explanation: Explanation) -> Iterator[str]:
         has_more = len(explanation.targets) > _NAMES_SHOWN
         yield _labelled("accepted", names + more_names * has_more)
     elif "targets" in explanation.row:
-        yield _labelled("accepted", "nothing: to have no answer is right")
+        asked_on = explanation.row.get("asked_on")
+        reason = f"; no passage had said it by {asked_on}" if asked_on else ""
+        yield _labelled("accepted", f"nothing: to have no answer is right{reason}")
     for part in ("answer", "before", "still true", "also accepted"):
         names = ", ".join(
             f"{item.label} ({item.item})" for item in explanation.items if item.part == part
@@ -159,10 +161,10 @@ def _fact_lines(row: Values) -> Iterator[str]:
     if isinstance(row.get("object_label"), str):
         names = (row.get("subject_label"), row.get("relation_label"), row["object_label"])
         yield _labelled("fact", f"{' – '.join(map(str, names))} ({row.get('object')})")
-    if set(DATES) <= row.keys():
+    if {*DATES, "end_open"} <= row.keys():
         yield _labelled("held", _term_days(row, ""))
     for side in ("old", "new"):
-        if f"{side}_snapshot" in row:
+        if {f"{side}_{name}" for name in (*DATES, "end_open", "snapshot")} <= row.keys():
             is_there = row[f"{side}_end_open"] is not None
             days = _term_days(row, f"{side}_") if is_there else "not in it"
             yield _labelled(f"{side} dump", f"{row[f'{side}_snapshot']}: {days}")
@@ -263,9 +265,11 @@ def _statement_lines(history: FactHistory, explanation: Explanation) -> Iterator
     if not days:
         return
     property_id = history.statements[0].relation
+    accepted_items = {item.item for item in explanation.items if item.part == "also accepted"}
     yield f"  statements of {property_id} in the dump of {' and '.join(map(str, days))}"
     for statement in history.statements[:_STATEMENTS_SHOWN]:
-        yield f"    {_statement_words(statement, explanation.statements, len(days) > 1)}"
+        words = _statement_words(statement, explanation.statements, len(days) > 1)
+        yield f"    {words}{'  <- also accepted' * (statement.object in accepted_items)}"
         yield f"      {statement.statement}"
     if len(history.statements) > _STATEMENTS_SHOWN:
         yield f"    … and {len(history.statements) - _STATEMENTS_SHOWN:,} more (--json)"
