@@ -47,15 +47,15 @@ def day_or_none(text: str | None) -> date | None:
     return day(text) if text else None
 
 
-def club(n: int) -> Answer:
-    return Answer(f"Q{n}", f"Club {n}", ())
+def club(club_number: int) -> Answer:
+    return Answer(f"Q{club_number}", f"Club {club_number}", ())
 
 
-def term_of(n: int, start: str, end: str | None, **changes: Any) -> Segment:
-    """Person 1 played for club `n` from one day to another."""
+def term_of(club_number: int, start: str, end: str | None, **changes: Any) -> Segment:
+    """Person 1 played for club `club_number` from one day to another."""
     last = day(end or "2026-02-02")
     dates = {"start_first": day(start), "start_last": day(start)}
-    values = {"subject": "Q1", "object": f"Q{n}", "statements": (f"Q1${n}",)}
+    values = {"subject": "Q1", "object": f"Q{club_number}", "statements": (f"Q1${club_number}",)}
     ends = {"end_first": last, "end_last": last, "end_open": end is None}
     return segment(1, **{**values, **dates, **ends, **changes})
 
@@ -91,12 +91,12 @@ def release_of(folder: Path, *clozes: Any, terms: tuple[Segment, ...] = TERMS) -
     return write_release(dataset, meta(Sample({})), folder, "1.0.0").folder
 
 
-def statement(n: int, **changes: Any) -> Statement:
+def statement(number: int, **changes: Any) -> Statement:
     values: dict[str, Any] = {
-        "statement": f"Q1${n}",
+        "statement": f"Q1${number}",
         "subject": "Q1",
         "relation": "P54",
-        "object": f"Q{n}",
+        "object": f"Q{number}",
         "start_first": day("2015-07-01"),
         "start_last": day("2015-07-01"),
         "end_first": None,
@@ -136,7 +136,7 @@ def build_of(folder: Path, release: Path, *entities: Entity) -> Path:
 
 PEOPLE = (
     entity("Q1", "Person 1", began_first=day("1990-01-01"), began_last=day("1990-12-31")),
-    *(entity(f"Q{n}", f"Club {n}") for n in (10, 11, 12, 99)),
+    *(entity(f"Q{number}", f"Club {number}") for number in (10, 11, 12, 99)),
     entity("P54", "member of sports team"),
 )
 
@@ -187,8 +187,9 @@ def test_a_build_of_another_release_gives_its_mined_dump(
     """The tables of a dump are the same for all releases; other steps are not."""
     moved = Path(shutil.copytree(release, tmp_path / "moved"))
     assert explain(ROW.id, moved, WhySources(build)).histories[0].statements
-    named = explain(ROW.id, release, WhySources(tmp_path, mined=[str(next(build.glob("mine-*")))]))
-    assert named.histories[0].statements and named.missing == ()
+    mined_folder = str(next(build.glob("mine-*")))
+    explained = explain(ROW.id, release, WhySources(tmp_path, mined=[mined_folder]))
+    assert explained.histories[0].statements and explained.missing == ()
     with pytest.raises(UserError, match="no mined folder") as error:
         explain(ROW.id, release, WhySources(tmp_path, mined=["dump.json.gz"]))
     assert "factdrift mine dump.json.gz" in str(error.value)
@@ -420,18 +421,18 @@ def article(archive: Path) -> rows.Article:
 
 def test_an_article_with_its_spans(archive: Path, article: rows.Article, tmp_path: Path) -> None:
     released = news_release(tmp_path / "releases", article, archive)
-    named = WhySources(tmp_path, news=[str(archive)])
-    asked_time = explain("dddd000000000001", released, named)
+    archive_sources = WhySources(tmp_path, news=[str(archive)])
+    asked_time = explain("dddd000000000001", released, archive_sources)
     assert wrong(asked_time) == [] and asked_time.missing == ()
     assert ">>about 24.5 percent<<" in "\n".join(lines(asked_time))
     assert "How much did Sinn Féin receive? answer “about 24.5 percent”" in "\n".join(
         lines(asked_time)
     )
-    assert wrong(explain("dddd000000000002", released, named)) == [
+    assert wrong(explain("dddd000000000002", released, archive_sources)) == [
         "the text does not have “Atlantis” there"
     ]
-    assert wrong(explain("dddd000000000003", released, named)) == []
-    (told,) = wrong(explain("dddd000000000004", released, named))
+    assert wrong(explain("dddd000000000003", released, archive_sources)) == []
+    (told,) = wrong(explain("dddd000000000004", released, archive_sources))
     assert told.endswith("not “about 24.5 percent”")
     # without a build and an archive the words say which one to name
     (missing,) = explain("dddd000000000001", released, WhySources(tmp_path)).missing

@@ -70,7 +70,7 @@ class DumpFile(NamedTuple):
     checksums: Mapping[str, str] = {}
 
 
-class Dump(NamedTuple):
+class PublishedDump(NamedTuple):
     """The dump of a day, or the archive of a year; `lacks` says what is not finished of it."""
 
     day: date
@@ -93,7 +93,7 @@ class Publisher:
     option: str
     address: str
     variable: str
-    dumps: Callable[[str, date | None, Say], Iterator[Dump]]
+    dumps: Callable[[str, date | None, Say], Iterator[PublishedDump]]
 
     def listing(self, language: str = LANGUAGE) -> str:
         """Return the address of the listing, with `/` at its end."""
@@ -104,7 +104,7 @@ class Publisher:
             folder_address + _wiki_name(language) + "/" if self.kind == "pages" else folder_address
         )
 
-    def label(self, dump: Dump) -> str:
+    def label(self, dump: PublishedDump) -> str:
         """Return how a dump is named on the command line: by its day, or by its year."""
         return str(dump.day.year) if self.kind == "news" else dump.day.isoformat()
 
@@ -139,7 +139,7 @@ def _calendar_day(digits: Sequence[str]) -> date | None:
         return None
 
 
-def _wikidata_dumps(listing_address: str, until: date | None, say: Say) -> Iterator[Dump]:
+def _wikidata_dumps(listing_address: str, until: date | None, say: Say) -> Iterator[PublishedDump]:
     """Yield the dumps of all entities as JSON; most days have other files alone."""
     for _, folder_address in _day_folders(listing_address, until, say):
         by_day: dict[date, dict[str, ListedName]] = {}
@@ -154,7 +154,9 @@ def _wikidata_dumps(listing_address: str, until: date | None, say: Say) -> Itera
             dump_file = DumpFile(
                 listed.name, folder_address + listed.name, listed.size, listed.is_exact, checksums
             )
-            yield Dump(file_day, (dump_file,), "" if checksums else "no checksum is published yet")
+            yield PublishedDump(
+                file_day, (dump_file,), "" if checksums else "no checksum is published yet"
+            )
 
 
 def _stated_sums(folder_address: str, file_name: str, say: Say) -> dict[str, str]:
@@ -171,13 +173,13 @@ def _stated_sums(folder_address: str, file_name: str, say: Say) -> dict[str, str
     return checksums
 
 
-def _wikipedia_dumps(listing_address: str, until: date | None, say: Say) -> Iterator[Dump]:
+def _wikipedia_dumps(listing_address: str, until: date | None, say: Say) -> Iterator[PublishedDump]:
     """Yield the dumps of articles; a dump that has just begun says nothing of itself yet."""
     for folder_day, folder_address in _day_folders(listing_address, until, say):
         try:
             jobs = _dump_jobs(folder_address, say)
         except NoSuchFileError:
-            yield Dump(folder_day, (), "it says nothing of its state yet")
+            yield PublishedDump(folder_day, (), "it says nothing of its state yet")
             continue
         yield _articles(folder_day, folder_address, jobs)
 
@@ -197,7 +199,9 @@ def _dump_jobs(folder_address: str, say: Say) -> Mapping[str, Mapping[str, Any]]
     return jobs
 
 
-def _articles(folder_day: date, folder_address: str, jobs: Mapping[str, Mapping[str, Any]]) -> Dump:
+def _articles(
+    folder_day: date, folder_address: str, jobs: Mapping[str, Mapping[str, Any]]
+) -> PublishedDump:
     """Return the articles of a dump: one file where that is finished, else all of its parts."""
     wiki_name = folder_address.rstrip("/").split("/")[-2]
     dump_name = f"{wiki_name}-{folder_day:%Y%m%d}"
@@ -205,7 +209,7 @@ def _articles(folder_day: date, folder_address: str, jobs: Mapping[str, Mapping[
         job = jobs.get(job_name, {})
         file_name = dump_name + name_end
         if job.get("status") == "done" and file_name in job["files"]:
-            return Dump(
+            return PublishedDump(
                 folder_day, (_stated_file(folder_address, file_name, job["files"][file_name]),)
             )
     job = jobs.get("articlesmultistreamdump", {})
@@ -216,9 +220,9 @@ def _articles(folder_day: date, folder_address: str, jobs: Mapping[str, Mapping[
     part_names = [name for name in sorted(job.get("files", ())) if part_name.fullmatch(name)]
     if job.get("status") == "done" and part_names:
         parts = (_stated_file(folder_address, name, job["files"][name]) for name in part_names)
-        return Dump(folder_day, tuple(parts))
+        return PublishedDump(folder_day, tuple(parts))
     state = " ".join(str(job.get("status", "not begun")).split())[:40]
-    return Dump(folder_day, (), f"its articles are {state}")
+    return PublishedDump(folder_day, (), f"its articles are {state}")
 
 
 def _stated_file(folder_address: str, file_name: str, entry: Mapping[str, Any]) -> DumpFile:
@@ -233,16 +237,16 @@ def _stated_file(folder_address: str, file_name: str, entry: Mapping[str, Any]) 
     )
 
 
-def _news_archives(listing_address: str, until: date | None, say: Say) -> Iterator[Dump]:
+def _news_archives(listing_address: str, until: date | None, say: Say) -> Iterator[PublishedDump]:
     """Yield the archives of years, the newest first; no checksums are published."""
-    archives: list[Dump] = []
+    archives: list[PublishedDump] = []
     for listed in read_listing(listing_address, say):
         if name_match := _NEWS_FILE.fullmatch(listed.name):
             last_day = date(int(name_match[1]), 12, 31)
             if until is None or last_day <= until:
                 address = listing_address + listed.name
                 dump_file = DumpFile(listed.name, address, listed.size, listed.is_exact)
-                archives.append(Dump(last_day, (dump_file,)))
+                archives.append(PublishedDump(last_day, (dump_file,)))
     yield from sorted(archives, key=lambda archive: archive.day, reverse=True)
 
 
@@ -277,7 +281,7 @@ _NEWS_LOGIN = (
 )
 
 
-def list_dumps(publisher: Publisher, say: Say, language: str = LANGUAGE) -> list[Dump]:
+def list_dumps(publisher: Publisher, say: Say, language: str = LANGUAGE) -> list[PublishedDump]:
     """Return all dumps of a publisher, the newest first.
 
     Raises `UserError` if the listing cannot be read, or has none.
@@ -292,7 +296,7 @@ def list_dumps(publisher: Publisher, say: Say, language: str = LANGUAGE) -> list
 
 def _read_dumps(
     publisher: Publisher, listing_address: str, until: date | None, say: Say
-) -> Iterator[Dump]:
+) -> Iterator[PublishedDump]:
     """Yield the dumps of a publisher; its errors say what can be done."""
     try:
         yield from publisher.dumps(listing_address, until, say)
@@ -358,7 +362,7 @@ def resolve_inputs(
     return resolved
 
 
-def _find_dump(publisher: Publisher, day_word: str, say: Say) -> Dump:
+def _find_dump(publisher: Publisher, day_word: str, say: Say) -> PublishedDump:
     """Return the newest finished dump, or that of a day; one without checksums is taken, too."""
     listing_address = publisher.listing()
     if day_word == LATEST:

@@ -42,7 +42,7 @@ _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 
 
 @dataclass(frozen=True)
-class Entry:
+class VersionEntry:
     """One version in the list of changes: its day, a line about it, and Markdown below."""
 
     version: str
@@ -115,7 +115,7 @@ def viewer_problems(release_folder: Path) -> Iterator[str]:
 # --- Changes --------------------------------------------------------------------------------------
 
 
-def changelog(release_folder: Path) -> list[Entry]:
+def changelog(release_folder: Path) -> list[VersionEntry]:
     """Return an entry for each version up to this one, the newest first.
 
     They are read off the releases that lie beside it. Of versions that do not, the entries of the
@@ -137,7 +137,7 @@ def changelog(release_folder: Path) -> list[Entry]:
         # a page may have been written again since, with more versions beside it
         if version not in texts or (version == own_version and before in folders):
             texts[version] = _entry_text(folders, before, version)
-    return [Entry(str(version), texts[version]) for version in reversed(versions)]
+    return [VersionEntry(str(version), texts[version]) for version in reversed(versions)]
 
 
 def _is_of(folder: Path, dataset: str) -> bool:
@@ -177,7 +177,7 @@ def _entry_text(folders: Mapping[Version, Path], before: Version | None, version
     return f"{day} {changes[:1].upper()}{changes[1:]}.\n\n{notes.strip()}"
 
 
-def _changes_text(entries: Sequence[Entry]) -> str:
+def _changes_text(entries: Sequence[VersionEntry]) -> str:
     parts = ["# Changes\n"]
     parts += [f"## {entry.version}\n\n{entry.text}\n" for entry in entries]
     return "\n".join(parts)
@@ -215,7 +215,7 @@ def _page(
     release_manifest: Manifest,
     repo_name: str,
     endpoint: str,
-    entries: Sequence[Entry],
+    entries: Sequence[VersionEntry],
 ) -> str:
     """Return the card with a picture after its summary, and sections before its first."""
     front_matter = _FRONT_MATTER.match(own_card)

@@ -244,16 +244,7 @@ def _gap_warnings(
         config.name: _empty_splits(release_folder, config, splits_by_config.get(config.name, []))
         for config in manifest.configs
     }
-    # a period that no config has a row of; a config with one split says nothing about periods
-    periodic_configs = [name for name, splits in splits_by_config.items() if len(splits) > 1]
-    everywhere = [
-        split
-        for split in (splits_by_config[periodic_configs[0]] if periodic_configs else ())
-        if all(
-            split in empty_by_config.get(name, ()) or split not in splits_by_config[name]
-            for name in periodic_configs
-        )
-    ]
+    everywhere = _periods_without_rows(splits_by_config, empty_by_config)
     if everywhere:
         yield f"{_named(everywhere)} has no row in any config"
     for config in manifest.configs:
@@ -265,6 +256,26 @@ def _gap_warnings(
         empty_splits = [split for split in empty_by_config[config.name] if split not in everywhere]
         if empty_splits:
             yield f"{config.name} has no row in {_named(empty_splits)}"
+
+
+def _periods_without_rows(
+    splits_by_config: Mapping[str, Sequence[str]], empty_by_config: Mapping[str, Collection[str]]
+) -> list[str]:
+    """Return the periods of which no config has a row.
+
+    A config with one split says nothing about periods.
+    """
+    periodic_configs = [name for name, splits in splits_by_config.items() if len(splits) > 1]
+    if not periodic_configs:
+        return []
+    return [
+        split
+        for split in splits_by_config[periodic_configs[0]]
+        if all(
+            split in empty_by_config.get(name, ()) or split not in splits_by_config[name]
+            for name in periodic_configs
+        )
+    ]
 
 
 def _empty_splits(
