@@ -65,12 +65,12 @@ class SampleReleases:
         `article` is the id of an article or of one of its passages.
         """
         checksum = article.rstrip("\0\1").rpartition("\1")[2]
-        found = self.result_rows(
+        passages = self.result_rows(
             "SELECT day, text FROM read_parquet(?) WHERE contains(id, ?) ORDER BY id",
             self.config_files("as-of", "passages"),
             checksum,
         )
-        for passage in found:
+        for passage in passages:
             if word := next((word for word in words if word in passage["text"]), None):
                 yield f"{passage['day']}: “{escape_markdown(_around(passage['text'], word))}”"
                 return

@@ -115,8 +115,8 @@ def gallery_pages() -> Iterator[tuple[str, str]]:
     lines = ["# Gallery", "", GALLERY_WORDS, ""]
     for name in names:
         lines += [f"## [{name}]({name}.md)", "", gallery_row(name, 1), ""]
-        about = f"The dataset: [{name}](../datasets/{name}.md). {WHY_WORDS}"
-        yield f"gallery/{name}.md", f"# Rows of {name}\n\n{about}\n\n{section(text, name)}\n"
+        introduction = f"The dataset: [{name}](../datasets/{name}.md). {WHY_WORDS}"
+        yield f"gallery/{name}.md", f"# Rows of {name}\n\n{introduction}\n\n{section(text, name)}\n"
     others = [name for name in _builders() if name not in names]
     lines += ["## Made with people", "", PEOPLE_WORDS, ""]
     lines += [f"- [{name}](../datasets/{name}.md#what-a-row-looks-like)" for name in others]

@@ -23,6 +23,10 @@ def processor_minutes() -> dict[str, float]:
     return minutes
 
 
+def _duration(minutes: float) -> str:
+    return f"{minutes / 60:.1f} h" if minutes >= 60 else f"{minutes:.0f} min"
+
+
 def draw() -> bytes:
     """The picture as PNG."""
     minutes = processor_minutes()
@@ -33,7 +37,7 @@ def draw() -> bytes:
         figure = Figure(figsize=(8.0, 0.6 * len(minutes) + 0.5), layout="constrained")
         panel = figure.subplots()
         bars = panel.barh(list(minutes), list(minutes.values()), color=COLOURS[0], height=0.6)
-        labels = [f"{m / 60:.1f} h" if m >= 60 else f"{m:.0f} min" for m in minutes.values()]
+        labels = list(map(_duration, minutes.values()))
         panel.bar_label(bars, labels, padding=4, color=INK)
         panel.invert_yaxis()
         panel.set_xlim(0, max(minutes.values()) * 1.15)

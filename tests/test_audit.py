@@ -428,6 +428,9 @@ def test_the_command(audited: Path, dump: Path, tmp_path: Path) -> None:
     assert "true before" in audited_table.stderr
     summary = json.loads(run_cli("audit", *words, "--json", "--out", tmp_path / "out").stdout)
     assert summary["verdicts"]["never stated"] == 3
+    assert (audited / "table.jsonl").is_file()
+    beside = run_cli("audit", *words, "--out", audited, ok=False)
+    assert "give another folder" in beside.stderr
     assert run_cli("audit", tmp_path / "none.csv", "--dump", dump, ok=False).returncode == 1
 
 

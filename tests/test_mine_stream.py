@@ -48,6 +48,7 @@ def served_file(server: DumpServer, data: bytes, end: str = "") -> RemoteFile:
     return remote_file(address, None, QUICK)
 
 
+@pytest.mark.slow
 def test_the_command_keeps_no_copy(server: DumpServer, tmp_path: Path) -> None:
     file = dumps.compressed(WORLD, tmp_path / "wikidata-20261109-all.json.gz")
     run_cli("mine", file, "--out", tmp_path / "file")

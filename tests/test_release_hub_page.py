@@ -116,6 +116,7 @@ def test_a_page_is_the_same_release(shelf: Path, tmp_path: Path) -> None:
     assert "a page of the Hub" in push.stderr
 
 
+@pytest.mark.slow
 def test_versions_on_the_hub(shelf: Path, hub: HubRepository, tmp_path: Path) -> None:
     def upload(version: str, *words: object, ok: bool = True) -> str:
         to = tmp_path / version

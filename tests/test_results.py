@@ -259,8 +259,10 @@ def test_the_page_leaves_cells_of_what_a_guess_solves_empty(
 def test_texts_of_a_folder_are_escaped(shared_folder: Path) -> None:
     evil = "<img src=x onerror=alert(1)>"
     results = read_results(shared_folder)
-    asked = {**results.asked, "view": evil}
-    changed = results.model_copy(update={"model": evil, "code_version": evil, "asked": asked})
+    run_settings = {**results.asked, "view": evil}
+    changed = results.model_copy(
+        update={"model": evil, "code_version": evil, "asked": run_settings}
+    )
     lines = shared_results._metric_part([(shared_folder, changed)], shared_results.WRITTEN)
     assert evil not in "".join(lines) and "".join(lines).count("&lt;img src=x") >= 3
 

@@ -141,8 +141,8 @@ def test_figures_of_a_guess_that_is_told_what_was_before_are_empty(tmp_path: Pat
     """It has unchanged rows right by what they are; of updated ones its score says something."""
     release_folder = publish(tmp_path / "r").folder
     guess_file = predict(release_folder, tmp_path / "p.jsonl", lambda row: "C1")
-    about = {"model": "before", "dataset": "sample", "guess": "answers before"}
-    guess_file.with_suffix(".json").write_text(json.dumps(about))
+    description = {"model": "before", "dataset": "sample", "guess": "answers before"}
+    guess_file.with_suffix(".json").write_text(json.dumps(description))
     scores = Scores.read(scored(release_folder, guess_file, tmp_path / "scores", "before"))
     assert [scores.is_solved(config) for config in (None, "unchanged", "updated")] == [
         True,

@@ -4,10 +4,10 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from xml.etree import ElementTree
 
 import pyarrow.parquet as pq
@@ -264,6 +264,47 @@ def test_a_strangers_labels_are_text(tmp_path: Path) -> None:
     assert {element.tag.rpartition("}")[2] for element in drawn.iter()} == {
         *("svg", "title", "rect", "text")
     }
+
+
+@dataclass(frozen=True, slots=True)
+class StrangeRow:
+    """A row of somebody's package, whose columns have our names and hold something else."""
+
+    id: Annotated[str, "id"]
+    prompt: Annotated[str, "prompt"]
+    targets: Annotated[tuple[str, ...], "targets"]
+    subject: Annotated[int, "a number"]
+    relation: Annotated[tuple[str, ...], "several"]
+    statements: Annotated[tuple[int, ...], "numbers"]
+    still_true: Annotated[tuple[str, ...], "texts"]
+    answers: Annotated[str, "a text"]
+    answer_ids: Annotated[str, "a text"]
+    choices: Annotated[tuple[int, ...], "numbers"]
+    answer_index: Annotated[int, "beyond them"]
+    period: Annotated[str, "no period"]
+    period_last: Annotated[str, "a text"]
+    split: Annotated[tuple[str, ...], "a list"]
+    time_first: Annotated[str, "a text"]
+    time_last: Annotated[int, "a number"]
+    as_of: Annotated[str, "a text"]
+    asked_on: Annotated[date, "a day"]
+    evidence: Annotated[tuple[str, ...], "texts"]
+    evidence_id: Annotated[str, "no article"]
+    filters: Annotated[tuple[str, ...], "of nobody"]
+    start_first: Annotated[int, "a number"]
+    object_label: Annotated[str, "a label"]
+
+
+def test_a_row_of_a_package_gets_at_least_the_shared_part(tmp_path: Path) -> None:
+    row = StrangeRow(
+        *("eeee000000000001", "Who?", ("Ann",), 3, ("P1",), (1, 2), ("x",), "Ann", "Q1", (4, 5)),
+        *(9, "someday", "later", ("a",), "then", 5, "now", day("2020-01-01"), ("it is so",)),
+        *("an-article", ("no-such-filter",), 7, "Label"),
+    )
+    tables = (Table("own", StrangeRow, "R.", {"test": from_rows(StrangeRow, [row])}),)
+    released = write_release(Dataset(tables), meta(Sample({})), tmp_path, "1.0.0").folder
+    text = "\n".join(lines(explain(row.id, released, WhySources(tmp_path / "none"))))
+    assert "Who?" in text and "no-such-filter" in text and "someday" not in text
 
 
 # --- Words and drawings --------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import fresh_folder
 from factdrift.builders.core.inputs import without_day
 from factdrift.builders.core.run import RecipeInput, Source
 from factdrift.builders.core.steps import Say, Workspace
@@ -56,11 +55,17 @@ def audit(options: AuditOptions) -> summary.Summary:
     """
     if not options.file.is_file():
         raise UserError("no such file", where=display_path(options.file))
+    if options.file.resolve().parent == options.out.resolve():
+        raise UserError(
+            "the result would stand beside the table, and may take its place",
+            where=display_path(options.out),
+            hint="give another folder with --out",
+        )
     workspace = Workspace(options.build, options.say, jobs=options.jobs, memory=options.memory)
     options.build.mkdir(parents=True, exist_ok=True)
     with workspace.lock():
         judged_file = workspace.folder(_judged_step(options, workspace)) / JUDGED
-        fresh_folder(options.out)
+        options.out.mkdir(parents=True, exist_ok=True)
         audit_summary = summary.write_summary(judged_file, options.out, options.as_of)
         if options.repair:
             changes = repair.write_repaired(

@@ -4,12 +4,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
+from factdrift.builders import rows
 from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.facts.intervals import DATES
 from factdrift.builders.release.manifest import Manifest, locate_file
 from factdrift.builders.release.why.claims import ClaimedItem, Claims
-from factdrift.builders.release.why.histories import HOLDS, AskedTime, FactHistory, HistoryReader
+from factdrift.builders.release.why.histories import (
+    HOLDS,
+    AskedTime,
+    DumpStatement,
+    FactHistory,
+    HistoryReader,
+)
 from factdrift.builders.release.why.lookup import ReleasedRow, Values
 from factdrift.builders.release.why.texts import ShownText
 from factdrift.builders.wmt.lines import ARTICLE_ID
@@ -53,7 +62,7 @@ def _names(
     row_values: Values, claims: Claims, histories: Sequence[FactHistory], reader: HistoryReader
 ) -> Iterator[RowCheck]:
     """Names beside ids, and the answers among what is accepted."""
-    item_labels = [(claimed.item, claimed.label) for claimed in claims.items]
+    item_labels = [(claimed_item.item, claimed_item.label) for claimed_item in claims.items]
     # rows with invented names have a twin, and names that no source has
     if not row_values.get("twin"):
         item_labels.append((row_values.get("subject", ""), row_values.get("subject_label", "")))
@@ -90,9 +99,11 @@ def _accepted_names(
     choices, answer_place = row_values.get("choices"), row_values.get("answer_index")
     if isinstance(choices, list) and isinstance(answer_place, int):
         right_choices = choices[answer_place : answer_place + 1]
-        is_accepted = bool(set(right_choices) & set(claims.targets))
-        words = "the choice that is said to be right is an accepted answer"
-        yield RowCheck(is_accepted, words if is_accepted else words.replace("an ", "no "))
+        is_accepted = any(choice in claims.targets for choice in right_choices)
+        check_words = "the choice that is said to be right is an accepted answer"
+        yield RowCheck(
+            is_accepted, check_words if is_accepted else check_words.replace("an ", "no ")
+        )
 
 
 def _times(
@@ -145,12 +156,12 @@ def _held(
         yield RowCheck(False, f"{name} has no term in this history")
         return
     best = min((asked_time.holds(term) for term in terms), key=HOLDS.index)
-    words = {
+    check_words = {
         "surely": f"{name} surely held {asked_time.words}",
         "perhaps": f"{name} held perhaps, not surely, {asked_time.words}",
         "not": f"{name} did not hold {asked_time.words}",
     }
-    yield RowCheck(best == "surely", words[best])
+    yield RowCheck(best == "surely", check_words[best])
 
 
 def _statements(
@@ -166,16 +177,22 @@ def _statements(
         yield RowCheck(False, f"the dump has no statement {', '.join(lacking_ids)} on this")
     else:
         yield RowCheck(True, "the dump has every statement that the row names")
+    yield from _own_statement(row_values, stated)
+
+
+def _own_statement(row_values: Values, stated: Sequence[DumpStatement]) -> Iterator[RowCheck]:
+    """Whether a row that is one statement has its object and days."""
     # a relation of single times turns what was seen on a day into a point
-    if "statement" in row_values and set(DATES) <= row_values.keys() and not row_values["point"]:
-        columns = ("statement", "object", *DATES, "end_open")
-        row_content = [row_values[name] for name in columns]
-        # each dump may state it in another way, and a statement may have several intervals
-        agrees = any(
-            row_content == [getattr(statement, name) for name in columns] for statement in stated
-        )
-        words = "the row has the object and the days of its statement"
-        yield RowCheck(agrees, words if agrees else f"not true: {words}")
+    if not {"statement", *DATES} <= row_values.keys() or row_values.get("point"):
+        return
+    columns = ("statement", "object", *DATES, "end_open")
+    row_content = [row_values.get(name) for name in columns]
+    # each dump may state it in another way, and a statement may have several intervals
+    agrees = any(
+        row_content == [getattr(statement, name) for name in columns] for statement in stated
+    )
+    check_words = "the row has the object and the days of its statement"
+    yield RowCheck(agrees, check_words if agrees else f"not true: {check_words}")
 
 
 def _spans(texts: Sequence[ShownText]) -> Iterator[RowCheck]:
@@ -191,9 +208,12 @@ def _spans(texts: Sequence[ShownText]) -> Iterator[RowCheck]:
             yield RowCheck(False, f"the text does not have “{lacking}” there")
 
 
+_CHANGE_COLUMNS = set(arrow_schema(rows.FactChange).names)
+
+
 def _change(row_values: Values) -> Iterator[RowCheck]:
     """Whether what a row says of two dumps is what their days say."""
-    if not {"change", "old_snapshot"} <= row_values.keys():
+    if not row_values.keys() >= _CHANGE_COLUMNS:
         return
     is_open = row_values["old_end_open"], row_values["new_end_open"]
     compared = DATES if not any(is_open) else DATES[:2]
@@ -208,8 +228,12 @@ def _change(row_values: Values) -> Iterator[RowCheck]:
         "removed": is_open[1] is None,
         "corrected": bool(row_values.get("differs")),
     }.get(row_values["change"], True)
-    words = f"the days of both dumps are those of a change that is called `{row_values['change']}`"
-    yield RowCheck(agrees, words if agrees else f"the days do not fit `{row_values['change']}`")
+    check_words = (
+        f"the days of both dumps are those of a change that is called `{row_values['change']}`"
+    )
+    yield RowCheck(
+        agrees, check_words if agrees else f"the days do not fit `{row_values['change']}`"
+    )
 
 
 def _days(row_values: Values) -> Iterator[RowCheck]:
@@ -223,6 +247,8 @@ def _days(row_values: Values) -> Iterator[RowCheck]:
             yield RowCheck(False, f"the article is of {id_day}, the row says {article_day}")
     later_columns = (("article_day", "question_day"), ("as_of", "asked_on"))
     for first, second in (*later_columns, ("evidence_ts", "question_ts")):
-        earlier, later = row_values.get(first), row_values.get(second)
-        if earlier is not None and later is not None and earlier > later:
+        earlier: Any = row_values.get(first)
+        later: Any = row_values.get(second)
+        is_comparable = type(earlier) is type(later) and isinstance(earlier, date | int)
+        if is_comparable and earlier > later:
             yield RowCheck(False, f"`{second}` ({later}) lies before `{first}` ({earlier})")

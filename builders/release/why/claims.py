@@ -50,7 +50,7 @@ class Claims:
     @property
     def answers(self) -> list[ClaimedItem]:
         """The items that are the answers."""
-        return [claimed for claimed in self.items if claimed.part == "answer"]
+        return [claimed_item for claimed_item in self.items if claimed_item.part == "answer"]
 
 
 def claims_of(row: ReleasedRow, release_manifest: Manifest) -> Claims:
@@ -58,6 +58,7 @@ def claims_of(row: ReleasedRow, release_manifest: Manifest) -> Claims:
     row_values = row.values
     subject, relation = row_values.get("subject"), row_values.get("relation")
     roles = row.config.roles
+    has_pair = all(isinstance(name, str) and name for name in (subject, relation))
     prompt = row_values.get(roles.prompt) if roles else None
     targets = row_values.get(roles.targets) if roles else None
     asked_time, time_before = _asked_times(row, release_manifest)
@@ -65,7 +66,7 @@ def claims_of(row: ReleasedRow, release_manifest: Manifest) -> Claims:
         prompt=str(prompt or ""),
         targets=tuple(map(str, targets)) if isinstance(targets, list) else (),
         items=tuple(_items(row_values)),
-        pair=FactPair(subject, relation) if subject and relation else None,
+        pair=FactPair(str(subject), str(relation)) if has_pair else None,
         statements=tuple(dict.fromkeys(_statement_ids(row_values))),
         asked_time=asked_time,
         time_before=time_before,
@@ -74,7 +75,11 @@ def claims_of(row: ReleasedRow, release_manifest: Manifest) -> Claims:
 
 def labels_of(row_values: Values) -> dict[str, str]:
     """Return the labels of items that a row has beside their ids."""
-    labels = {claimed.item: claimed.label for claimed in _items(row_values) if claimed.label}
+    labels = {
+        claimed_item.item: claimed_item.label
+        for claimed_item in _items(row_values)
+        if claimed_item.label
+    }
     for role in ("subject", "object"):
         label = row_values.get(f"{role}_label")
         if isinstance(row_values.get(role), str) and isinstance(label, str):
@@ -84,23 +89,31 @@ def labels_of(row_values: Values) -> dict[str, str]:
 
 def _items(row_values: Values) -> Iterator[ClaimedItem]:
     # what was so before the update is among the answers of a row, and no accepted answer
-    still_true = {item["id"] for item in row_values.get("still_true") or ()}
-    for column, part in _ITEM_COLUMNS.items():
-        column_value = row_values.get(column)
-        for item in column_value if isinstance(column_value, list) else [column_value]:
+    still_true = {
+        item.get("id") for item in _entries(row_values, "still_true") if isinstance(item, dict)
+    }
+    for column_name, part in _ITEM_COLUMNS.items():
+        for item in _entries(row_values, column_name):
             if not (isinstance(item, dict) and {"id", "label"} <= item.keys()):
                 continue
             if part != "answer" or item["id"] not in still_true:
                 yield ClaimedItem(str(item["id"]), str(item["label"]), part)
-    for item_id in row_values.get("answer_ids") or ():
+    for item_id in _entries(row_values, "answer_ids"):
         yield ClaimedItem(str(item_id), "", "answer")
+
+
+def _entries(row_values: Values, column_name: str) -> list[Any]:
+    """The entries of a column, which may be a list, one value, or nothing."""
+    column_value = row_values.get(column_name)
+    if isinstance(column_value, list):
+        return column_value
+    return [] if column_value is None else [column_value]
 
 
 def _statement_ids(row_values: Values) -> Iterator[str]:
     """The statement ids of a row; in some rows `statements` is a number."""
-    for column in _STATEMENT_COLUMNS:
-        column_value = row_values.get(column)
-        for statement in column_value if isinstance(column_value, list) else [column_value]:
+    for column_name in _STATEMENT_COLUMNS:
+        for statement in _entries(row_values, column_name):
             if isinstance(statement, str):
                 yield statement
 
@@ -121,9 +134,13 @@ def _asked_times(
         return (
             (times[1], times[0]) if row_values.get("split") == "deleted" else (times[0], times[1])
         )
-    if "time_first" in row_values and "time_last" in row_values:
-        first, last = row_values["time_first"], row_values["time_last"]
-        return AskedTime(first, last, _stretch_words(first, last)), None
+    first_day, last_day = row_values.get("time_first"), row_values.get("time_last")
+    if (
+        isinstance(first_day, date | None)
+        and isinstance(last_day, date | None)
+        and (first_day or last_day)
+    ):
+        return AskedTime(first_day, last_day, _stretch_words(first_day, last_day)), None
     return _time_of_roles(row), None
 
 
@@ -142,19 +159,19 @@ def _time_of_period(period: Period, at_end: bool) -> AskedTime:
     return AskedTime(period.first, period.last, f"in {period}")
 
 
-def _stretch_words(first: date | None, last: date | None) -> str:
+def _stretch_words(first_day: date | None, last_day: date | None) -> str:
     """`on 2021-09-30`, `from 1986-03-01 to 1986-03-31`, `before 2003-01-01`."""
-    if first == last:
-        return f"on {first}" if first else "at any time"
-    if first is None or last is None:
-        return f"until {last}" if last else f"from {first} on"
-    return f"from {first} to {last}"
+    if first_day == last_day:
+        return f"on {first_day}" if first_day else "at any time"
+    if first_day is None or last_day is None:
+        return f"until {last_day}" if last_day else f"from {first_day} on"
+    return f"from {first_day} to {last_day}"
 
 
 def _time_of_roles(row: ReleasedRow) -> AskedTime | None:
     """The day that the roles of a config name as the time of its rows."""
-    for column in row.config.roles.time if row.config.roles else ():
-        day = _day(_inner(row.values, column.split(".")))
+    for column_name in row.config.roles.time if row.config.roles else ():
+        day = _day(_inner(row.values, column_name.split(".")))
         if day is not None:
             return AskedTime(day, day, f"on {day}")
     return None

@@ -257,9 +257,11 @@ class _Explainer:
         """The items of a row, those without a label with that of the dump."""
         return [
             ClaimedItem(
-                claimed.item, claimed.label or self._reader.label(claimed.item), claimed.part
+                claimed_item.item,
+                claimed_item.label or self._reader.label(claimed_item.item),
+                claimed_item.part,
             )
-            for claimed in items
+            for claimed_item in items
         ]
 
     def _texts_of_drop(self, item: str) -> list[ShownText]:

@@ -157,8 +157,8 @@ class HistoryReader:
         for config in release_manifest.configs:
             if {column.name for column in config.columns} >= _SEGMENT_COLUMNS:
                 for split in config.splits:
-                    path = locate_file(release_folder, split.file)
-                    self._release_tables.append((f"{config.name}/{split.name}", path))
+                    table_path = locate_file(release_folder, split.file)
+                    self._release_tables.append((f"{config.name}/{split.name}", table_path))
         self._entities: dict[str, Values] = {}
         self._labels: dict[str, str] = {}
         self.row_labels: Mapping[str, str] = {}
@@ -182,17 +182,19 @@ class HistoryReader:
         wanted_ids = list(statement_ids)
         pairs: dict[FactPair, None] = {}
         covered_ids: set[str] = set()
-        for _, path in self._segment_tables():
-            test = "list_has_any(statements, ?)"
-            for row_values in matching_rows(self._db, path, test, [wanted_ids], MOST_ROWS):
+        for _, table_path in self._segment_tables():
+            sql_test = "list_has_any(statements, ?)"
+            for row_values in matching_rows(
+                self._db, table_path, sql_test, [wanted_ids], MOST_ROWS
+            ):
                 if not covered_ids.issuperset({*row_values["statements"]} & {*wanted_ids}):
                     covered_ids.update(row_values["statements"])
                     pairs[FactPair(row_values["subject"], row_values["relation"])] = None
         for mined in self._build.mined:
             open_ids = [name for name in wanted_ids if name not in covered_ids]
-            test = "list_contains(?, statement)"
+            sql_test = "list_contains(?, statement)"
             for row_values in matching_rows(
-                self._db, mined / STATEMENTS, test, [open_ids], MOST_ROWS
+                self._db, mined / STATEMENTS, sql_test, [open_ids], MOST_ROWS
             ):
                 covered_ids.add(row_values["statement"])
                 pairs[FactPair(row_values["subject"], row_values["relation"])] = None
@@ -209,7 +211,7 @@ class HistoryReader:
 
         `mined_count` is how many dumps are asked for their statements, the newest first.
         """
-        terms, source = self._terms(pair, asked_time)
+        terms, table_name = self._terms(pair, asked_time)
         statements = self._statements(pair, mined_count)
         items = [pair.subject, *(term.object for term in terms if term.holds in ("surely", None))]
         lives = [life for item in dict.fromkeys(items) if (life := self._life(item))]
@@ -220,7 +222,7 @@ class HistoryReader:
             relation_label=self.label(pair.relation) or self.label(property_of(pair.relation)),
             address=item_address(pair.subject, pair.relation),
             terms=tuple(terms),
-            terms_from=source,
+            terms_from=table_name,
             statements=tuple(statements),
             lives=tuple(lives[:_LIVES_SHOWN]),
             rules=rules,
@@ -229,26 +231,26 @@ class HistoryReader:
     def terms_with_ids(self, ids: Collection[str]) -> list[Values]:
         """Return the rows of the release's timelines with these ids."""
         found_rows: list[Values] = []
-        for _, path in self._release_tables:
+        for _, table_path in self._release_tables:
             found_rows += matching_rows(
-                self._db, path, "list_contains(?, id)", [list(ids)], MOST_ROWS
+                self._db, table_path, "list_contains(?, id)", [list(ids)], MOST_ROWS
             )
         return found_rows
 
     def _segment_tables(self) -> Iterable[tuple[str, Path]]:
         yield from self._release_tables
-        for path in self._build.segment_tables:
-            yield f"{path.parent.name}/{path.name}", path
+        for table_path in self._build.segment_tables:
+            yield f"{table_path.parent.name}/{table_path.name}", table_path
 
     def _terms(self, pair: FactPair, asked_time: AskedTime | None) -> tuple[list[Term], str]:
-        for source, path in self._segment_tables():
-            test = "subject = ? AND relation = ?"
-            segments = matching_rows(self._db, path, test, [*pair], MOST_ROWS)
+        for table_name, table_path in self._segment_tables():
+            sql_test = "subject = ? AND relation = ?"
+            segments = matching_rows(self._db, table_path, sql_test, [*pair], MOST_ROWS)
             if segments:
                 terms = [self._term(row_values) for row_values in segments]
                 if asked_time is not None:
                     terms = [replace(term, holds=asked_time.holds(term)) for term in terms]
-                return sorted(terms, key=_term_order), source
+                return sorted(terms, key=_term_order), table_name
         return [], ""
 
     def _term(self, row_values: Values) -> Term:
@@ -276,11 +278,11 @@ class HistoryReader:
     def _statements(self, pair: FactPair, mined_count: int) -> list[DumpStatement]:
         by_content: dict[tuple[Any, ...], DumpStatement] = {}
         property_id = property_of(pair.relation)
-        test = "subject = ? AND relation = ?"
+        sql_test = "subject = ? AND relation = ?"
         for mined in self._build.mined[:mined_count]:
             parameters = [pair.subject, property_id]
             for row_values in matching_rows(
-                self._db, mined / STATEMENTS, test, parameters, MOST_ROWS
+                self._db, mined / STATEMENTS, sql_test, parameters, MOST_ROWS
             ):
                 content = tuple(
                     value for name, value in row_values.items() if name not in ("snapshot", "kind")

@@ -72,8 +72,8 @@ def find_drops(
     `Q1486/P6` stands for what was left out of this subject and relation in any period.
     """
     dropped_file = locate_file(release_folder, card.DROPPED)
-    test = "item = ? OR detail = ? OR starts_with(item, ? || '/')"
-    return _limited_rows(db, dropped_file, test, [words, words, words])
+    sql_test = "item = ? OR detail = ? OR starts_with(item, ? || '/')"
+    return _limited_rows(db, dropped_file, sql_test, [words, words, words])
 
 
 def drops_of_pair(
@@ -81,11 +81,11 @@ def drops_of_pair(
 ) -> list[tuple[str, str, int]]:
     """Return the step, reason and number of what was left out of a subject and relation."""
     dropped_file = locate_file(release_folder, card.DROPPED)
-    query = f"""
+    sql_query = f"""
         SELECT step, reason, count(*) FROM {duck.parquet(dropped_file)}
         WHERE subject = ? AND relation = ? GROUP BY ALL ORDER BY ALL
     """
-    return db.execute(query, [subject, relation]).fetchall()
+    return db.execute(sql_query, [subject, relation]).fetchall()
 
 
 def similar_ids(
@@ -96,11 +96,11 @@ def similar_ids(
     if len(row_id) < _PREFIX:
         return ids
     for _, split in _splits_with_ids(release_manifest, None):
-        query = f"""
+        sql_query = f"""
             SELECT DISTINCT id FROM {duck.parquet(locate_file(release_folder, split.file))}
             WHERE starts_with(id, ?) ORDER BY id LIMIT {_IDS_SHOWN}
         """
-        ids += [id_text for (id_text,) in db.execute(query, [row_id[:_PREFIX]]).fetchall()]
+        ids += [id_text for (id_text,) in db.execute(sql_query, [row_id[:_PREFIX]]).fetchall()]
         if len(ids) >= _IDS_SHOWN:
             break
     return list(dict.fromkeys(ids))[:_IDS_SHOWN]
@@ -119,35 +119,39 @@ def nothing_found(row_id: str, release_folder: Path, near_ids: Sequence[str]) ->
 
 
 def matching_rows(
-    db: duckdb.DuckDBPyConnection, path: Path, test: str, parameters: Sequence[Any], limit: int
+    db: duckdb.DuckDBPyConnection,
+    table_path: Path,
+    sql_test: str,
+    parameters: Sequence[Any],
+    limit: int,
 ) -> list[Values]:
     """Return the first rows of a Parquet file that pass a test in SQL, in the order of the file."""
-    query = f"SELECT * FROM {duck.parquet(path)} WHERE {test} LIMIT {limit}"
-    result = db.execute(query, list(parameters))
+    sql_query = f"SELECT * FROM {duck.parquet(table_path)} WHERE {sql_test} LIMIT {limit}"
+    result = db.execute(sql_query, list(parameters))
     names = [column[0] for column in result.description or ()]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
-def columns_of(path: Path) -> set[str]:
+def columns_of(table_path: Path) -> set[str]:
     """Return the names of the columns of a Parquet file."""
-    with reading(path) as parquet_file:
+    with reading(table_path) as parquet_file:
         return set(parquet_file.schema_arrow.names)
 
 
 def _first_match(
-    db: duckdb.DuckDBPyConnection, path: Path, test: str, parameters: Sequence[Any]
+    db: duckdb.DuckDBPyConnection, table_path: Path, sql_test: str, parameters: Sequence[Any]
 ) -> Values | None:
-    return next(iter(matching_rows(db, path, test, parameters, 1)), None)
+    return next(iter(matching_rows(db, table_path, sql_test, parameters, 1)), None)
 
 
 def _limited_rows(
-    db: duckdb.DuckDBPyConnection, path: Path, test: str, parameters: Sequence[Any]
+    db: duckdb.DuckDBPyConnection, table_path: Path, sql_test: str, parameters: Sequence[Any]
 ) -> tuple[list[Values], int]:
     """Return the first rows that pass a test, and how many there are of them."""
-    count_query = f"SELECT count(*) FROM {duck.parquet(path)} WHERE {test}"
+    count_query = f"SELECT count(*) FROM {duck.parquet(table_path)} WHERE {sql_test}"
     count_row = db.execute(count_query, list(parameters)).fetchone()
     return (
-        matching_rows(db, path, test, parameters, _DROPS_SHOWN),
+        matching_rows(db, table_path, sql_test, parameters, _DROPS_SHOWN),
         int(count_row[0]) if count_row else 0,
     )
 

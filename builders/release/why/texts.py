@@ -148,7 +148,7 @@ class TextReader:
             ("old_evidence", "", "old article"),
         ):
             evidence = row_values.get(column)
-            if isinstance(evidence, dict) and "article" in evidence:
+            if isinstance(evidence, dict) and {"article", "start", "end"} <= evidence.keys():
                 mark = Mark(evidence["start"], evidence["end"], f"`{column}`")
                 marks = _marks_of_evidence(mark, str(row_values.get(answer_column) or ""))
                 yield from self._article(evidence["article"], words, marks)

@@ -120,8 +120,8 @@ def _row_lines(explanation: Explanation) -> Iterator[str]:
     yield from _answer_lines(explanation)
     if explanation.asked_time:
         yield _labelled("asked about", explanation.asked_time.words)
-    if "period" in row and (split_words := _SPLIT_WORDS.get(row.get("split", ""))):
-        yield _labelled(row["split"], split_words)
+    if "period" in row and (split_words := _SPLIT_WORDS.get(str(row.get("split")))):
+        yield _labelled(str(row["split"]), split_words)
     yield from _fact_lines(row)
     evidence = row.get("evidence")
     if isinstance(evidence, list) and "family" in row:
@@ -161,10 +161,10 @@ def _fact_lines(row: Values) -> Iterator[str]:
     if isinstance(row.get("object_label"), str):
         names = (row.get("subject_label"), row.get("relation_label"), row["object_label"])
         yield _labelled("fact", f"{' – '.join(map(str, names))} ({row.get('object')})")
-    if set(DATES) <= row.keys():
+    if {*DATES, "end_open"} <= row.keys():
         yield _labelled("held", _term_days(row, ""))
     for side in ("old", "new"):
-        if f"{side}_snapshot" in row:
+        if {f"{side}_{name}" for name in (*DATES, "end_open", "snapshot")} <= row.keys():
             is_there = row[f"{side}_end_open"] is not None
             days = _term_days(row, f"{side}_") if is_there else "not in it"
             yield _labelled(f"{side} dump", f"{row[f'{side}_snapshot']}: {days}")
