@@ -19,17 +19,16 @@
 """
 
 import re
-from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 import pyarrow as pa
-from duckdb.func import ARROW, SPECIAL
+from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
-from factdrift.builders.text.squad import token_f1, verdict_of_form
+from factdrift.builders.text.squad import token_f1
 from factdrift.scoring.intervals import BUNDLES, SCALE
 from factdrift.scoring.knowledge import mark_known_changes
-from factdrift.scoring.questions import ReleaseQuestions
+from factdrift.scoring.questions import ReleaseQuestions, single_row
 
 Verdict = Literal["right", "outdated", "wrong", "abstained", "early"]
 """right: an accepted answer, or none where there is none. outdated: not that, but what was right
@@ -91,12 +90,17 @@ _OFFERED = "CASE WHEN from_scores THEN texts WHEN choosing OR alone THEN choices
 
 # One of `VERDICTS`, or why the row has none: `undecided`, which has likelihoods of accepted answers
 # alone, and `neutral`, which names what is true and not asked for. An answer is outdated, too, if
-# the same fact had it on an earlier day in this release.
+# the same fact had it on an earlier day in this release. Else the rules are those of
+# `squad.verdict_of_form`, which harnesses have: here the database applies them to columns.
 _VERDICT = """
     CASE WHEN from_scores AND list_has_all(targets, names) THEN 'undecided'
-        ELSE verdict_of_form(names[1], targets,
-            CASE WHEN h.since IS NULL THEN previous ELSE list_append(previous, names[1]) END,
-            later, neutral, choosing) END
+        WHEN list_contains(targets, names[1]) AND (choosing OR names[1] != '') THEN 'right'
+        WHEN list_contains(neutral, names[1]) THEN 'neutral'
+        WHEN NOT choosing AND says_nothing(coalesce(names[1], ''))
+            THEN CASE WHEN len(targets) = 0 THEN 'right' ELSE 'abstained' END
+        WHEN h.since IS NOT NULL OR list_contains(previous, names[1]) THEN 'outdated'
+        WHEN list_contains(later, names[1]) THEN 'early'
+        ELSE 'wrong' END
 """
 
 # The rank at which a search found the article that answers, or a passage of it (`article_3`).
@@ -158,16 +162,8 @@ def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -
     `verdict`, and a column for each of `METRICS`, in units of 1/`SCALE`, null where it has none.
     """
     db = release_questions.db
-    db.create_function("f1", _best(_f1), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
-    db.create_function("rouge_l", _best(rouge_l), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
-    db.create_function(
-        "verdict_of_form",
-        _verdicts,
-        ["VARCHAR", "VARCHAR[]", "VARCHAR[]", "VARCHAR[]", "VARCHAR[]", "BOOLEAN"],
-        "VARCHAR",
-        type=ARROW,
-        null_handling=SPECIAL,
-    )
+    db.create_function("f1", _best_f1, ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
+    db.create_function("rouge_l", _best_rouge, ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     mark_known_changes(db)
     db.execute(_SAID)
     longest_query = "SELECT max(len(candidates)) FROM said WHERE NOT from_scores"
@@ -237,7 +233,8 @@ def _choice_metrics() -> dict[str, str]:
     metric_values = {"accuracy": _where("offered IS NOT NULL", _RIGHT)}
     for guess_name, some_pairs in guessed_pairs.items():
         is_right = "lambda pair: list_contains(targets, pair[2])::INT"
-        metric_values[guess_name] = f"list_avg(list_transform({some_pairs}, {is_right}))"
+        right_share = f"list_avg(list_transform({some_pairs}, {is_right}))"
+        metric_values[guess_name] = _where("offered IS NOT NULL", right_share)
     return metric_values
 
 
@@ -263,61 +260,51 @@ def repeated_words(release_questions: ReleaseQuestions) -> RepeatedWords | None:
     That is: it was given at least `_OFTEN` times, as more than a tenth of all answers, and more
     than twice as often as it would be right. Returns None otherwise.
     """
-    repeated_rows = release_questions.db.execute("""
-        WITH often AS (
+    db = release_questions.db
+    most_often = db.execute(f"""
+        SELECT answer, times FROM (
             SELECT answer, count(*) AS times FROM said
-            WHERE NOT choosing AND verdict != 'neutral' AND NOT says_nothing(answer)
-            GROUP BY answer ORDER BY times DESC, answer DESC LIMIT 1
-        )
-        SELECT answer, times,
-            (SELECT count(*) FROM marks WHERE verdict IN ('right', 'outdated', 'wrong')),
-            (SELECT count(*) FROM marks JOIN asked USING (row), often o
-                WHERE list_contains(targets, o.answer))
-        FROM often
+            WHERE NOT choosing AND verdict != 'neutral' GROUP BY answer HAVING times >= {_OFTEN}
+        ) WHERE NOT says_nothing(answer) ORDER BY times DESC, answer DESC LIMIT 1
     """).fetchall()
-    if not repeated_rows:
+    if not most_often:
         return None
-    repeated_answer = RepeatedWords(*repeated_rows[0])
-    is_repeated = (
-        repeated_answer.times >= _OFTEN
-        and repeated_answer.times * 10 > repeated_answer.answers
-        and repeated_answer.times > 2 * repeated_answer.right
+    ((answer, times),) = most_often
+    (answer_count,) = single_row(
+        db, "SELECT count(*) FROM marks WHERE verdict IN ('right', 'outdated', 'wrong')"
     )
-    return repeated_answer if is_repeated else None
+    if times * 10 <= answer_count:
+        return None
+    right_rows = db.execute(
+        "SELECT count(*) FROM marks JOIN asked USING (row) WHERE list_contains(targets, ?)", [answer]
+    ).fetchall()
+    repeated_answer = RepeatedWords(answer, times, answer_count, right_rows[0][0])
+    return repeated_answer if times > 2 * repeated_answer.right else None
 
 
-def _best(text_score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
-    """A function of the database: the best score of each text with the answers of its row."""
-
-    def scores(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
-        text_pairs = zip(texts.to_pylist(), targets.to_pylist(), strict=True)
-        row_scores = (
-            [text_score(answer_text or "", target_text) for target_text in target_texts]
-            for answer_text, target_texts in text_pairs
-        )
-        return pa.array(
-            [max(answer_scores, default=0.0) for answer_scores in row_scores], pa.float64()
-        )
-
-    return scores
+def _best_rouge(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
+    """The best ROUGE-L of each text with the answers of its row: a function of the database."""
+    row_scores: list[float] = []
+    for text, target_texts in zip(texts.to_pylist(), targets.to_pylist(), strict=True):
+        text_scores = [rouge_l(text or "", target_text) for target_text in target_texts]
+        row_scores.append(max(text_scores, default=0.0))
+    return pa.array(row_scores, pa.float64())
 
 
-def _verdicts(
-    forms: pa.ChunkedArray,
-    targets: pa.ChunkedArray,
-    previous: pa.ChunkedArray,
-    later: pa.ChunkedArray,
-    neutral: pa.ChunkedArray,
-    are_choices: pa.ChunkedArray,
-) -> pa.Array:
-    """The verdicts on answers: a function of the database, with the arguments that squad's has."""
-    columns = (forms, targets, previous, later, neutral, are_choices)
-    rows = zip(*(column.to_pylist() for column in columns), strict=True)
-    return pa.array([verdict_of_form(*row) for row in rows], pa.string())
-
-
-def _f1(answer_name: str, target_name: str) -> float:
-    return token_f1(answer_name.split(), target_name.split())
+def _best_f1(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
+    """The best F1 of each text with the answers of its row: a function of the database."""
+    row_scores: list[float] = []
+    for text, target_texts in zip(texts.to_pylist(), targets.to_pylist(), strict=True):
+        answer_words = (text or "").split()
+        distinct_words = set(answer_words)
+        best_score = 0.0
+        for target_text in target_texts:
+            target_words = target_text.split()
+            # most wrong answers share no word with a right one: there is nothing to count
+            if not answer_words or not distinct_words.isdisjoint(target_words):
+                best_score = max(best_score, token_f1(answer_words, target_words))
+        row_scores.append(best_score)
+    return pa.array(row_scores, pa.float64())
 
 
 # words as rouge-score splits them: `the 2nd-best` has three, and an accent ends a word

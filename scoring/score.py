@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import display_path
@@ -419,17 +420,18 @@ def _means(
         f"count({duck.name(metric_name)}), sum({duck.name(metric_name)})::BIGINT"
         for metric_name in metrics
     )
-    rows = questions.db.execute(f"""
+    cell_table = questions.db.sql(f"""
         SELECT value, bundle, {metric_columns}
         FROM {mark_source} WHERE {where} AND value IS NOT NULL GROUP BY value, bundle
-    """).fetchall()  # noqa: S608
-    value_order = sorted({value for value, *_ in rows}, key=sortable)
-    value_places = {value: metric_number for metric_number, value in enumerate(value_order)}
+    """).to_arrow_table()  # noqa: S608
+    value_column, bundle_column, *number_columns = cell_table.combine_chunks().columns
+    value_order = sorted(value_column.unique().to_pylist(), key=sortable)
+    value_places = pc.index_in(value_column, pa.array(value_order, pa.string())).to_numpy()
     # Axes: the value of the stratum; the bundle (rows that the bootstrap draws together); then for
     # each metric the number of rows that have it, and the sum of their scores.
     mean_cells = np.zeros((len(value_order), draw_weights.shape[1], 2 * len(metrics)), np.int64)
-    for value, bundle, *cell_numbers in rows:
-        mean_cells[value_places[value], bundle] = [number or 0 for number in cell_numbers]
+    for place, numbers in enumerate(number_columns):
+        mean_cells[value_places, bundle_column.to_numpy(), place] = numbers.fill_null(0).to_numpy()
     for metric_number, metric in enumerate(metrics):
         row_counts, metric_sums = (
             mean_cells[:, :, 2 * metric_number],
