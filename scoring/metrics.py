@@ -111,8 +111,9 @@ _PLACE = """list_position(list_transform(listed, lambda passage:
 _SAID = f"""
 CREATE TABLE said AS
     WITH texts AS ({_GIVEN_TEXTS})
-    SELECT row, prediction, candidates, choice_scores, from_scores, choosing, texts, names,
-        coalesce(names[1], '') AS answer,
+    SELECT row, from_scores, choosing, names, coalesce(names[1], '') AS answer,
+        CASE WHEN {{with_rouge}} AND NOT choosing THEN texts[1] END AS raw_answer,
+        candidates IS NOT NULL AND NOT from_scores AS ranked,
         {_OFFERED} AS offered,
         {_VERDICT} AS verdict,
         evidence IS NOT NULL AND listed IS NOT NULL AS searched,
@@ -124,7 +125,9 @@ CREATE TABLE said AS
 _VARIANTS = """
     -- of each question how many of its variants were answered in writing, and how many wrong
     SELECT question, count(*) AS variants, count(*) FILTER (verdict != 'right') AS wrong
-    FROM written GROUP BY question
+    FROM written SEMI JOIN (
+        FROM written WHERE list_contains({variant_configs}::VARCHAR[], config)
+    ) USING (question) GROUP BY question
 """
 
 _FIRSTS = """
@@ -137,19 +140,19 @@ _FIRSTS = """
 _MARKS = """
 CREATE TABLE marks AS
     WITH judged AS (
-        SELECT *, row IN (FROM changed) AS changed FROM said JOIN asked USING (row)
+        SELECT *, row IN (FROM changed) AS changed FROM said JOIN asked USING (row) {accepted}
         WHERE verdict IN {verdicts}
     ), written AS (
         SELECT row, question, config, verdict FROM judged WHERE offered IS NULL
     ), questions AS ({variants}), firsts AS ({firsts})
-    SELECT row, config, split, id, subject, number % {bundles} AS bundle, verdict, {metrics}
+    SELECT row, config, split, number % {bundles} AS bundle, verdict, {metrics}
     FROM judged LEFT JOIN firsts USING (row) LEFT JOIN questions USING (question)
     JOIN subjects USING (subject)
 """
 
 _RIGHT = "(verdict = 'right')::INT"
 # Whether the model gave a list of answers in order.
-_RANKED = "candidates IS NOT NULL AND NOT from_scores"
+_RANKED = "ranked"
 # The rank of the first accepted answer in that list; null where there is none.
 _RANK = """list_position(
     list_transform(names, lambda name: name != '' AND list_contains(targets, name)), true)"""
@@ -158,15 +161,15 @@ _RANK = """list_position(
 def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -> None:
     """Make the tables `said` and `marks` from `given`, predictions with the `row` that each is of.
 
-    `marks` has each row that has a verdict: `row`, `config`, `split`, `id`, `subject`, `bundle`,
-    `verdict`, and a column for each of `METRICS`, in units of 1/`SCALE`, null where it has none.
+    `marks` has each row that has a verdict: `row`, `config`, `split`, `bundle`, `verdict`,
+    and a column for each of `METRICS`, in units of 1/`SCALE`, null where it has none.
     """
     db = release_questions.db
     db.create_function("f1", _best_f1, ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     db.create_function("rouge_l", _best_rouge, ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     mark_known_changes(db)
-    db.execute(_SAID)
-    longest_query = "SELECT max(len(candidates)) FROM said WHERE NOT from_scores"
+    db.execute(_SAID.format(with_rouge=rouge))
+    longest_query = "SELECT max(len(candidates)) FROM given WHERE NOT from_scores"
     ((longest_list,),) = db.execute(longest_query).fetchall()
     metric_values = {
         **_answer_metrics(rouge),
@@ -183,7 +186,8 @@ def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -
     db.execute(
         _MARKS.format(
             verdicts=VERDICTS,
-            variants=_VARIANTS,
+            accepted="JOIN accepted USING (row)" if rouge else "",
+            variants=_VARIANTS.format(variant_configs=variant_configs),
             firsts=_FIRSTS.format(variant_configs=variant_configs),
             bundles=BUNDLES,
             metrics=", ".join(metric_columns),
@@ -196,11 +200,14 @@ def _answer_metrics(with_rouge: bool) -> dict[str, str]:
     free_answer = "offered IS NULL"
     best_f1 = """CASE verdict WHEN 'right' THEN 1 WHEN 'abstained' THEN 0
         ELSE f1(answer, targets) END"""
-    best_rouge = f"CASE WHEN len(targets) = 0 THEN {_RIGHT} ELSE rouge_l(texts[1], raw_targets) END"
+    best_rouge = "NULL"
+    if with_rouge:
+        best_rouge = f"""CASE WHEN len(targets) = 0 THEN {_RIGHT}
+            ELSE rouge_l(raw_answer, raw_targets) END"""
     return {
         "exact_match": _where(free_answer, _RIGHT),
         "f1": _where(free_answer, best_f1),
-        "rouge_l": _where(f"{with_rouge} AND NOT choosing", best_rouge),
+        "rouge_l": _where("NOT choosing", best_rouge),
         "consistency": _where("first", "(wrong = 0)::INT"),
         "agreement": _where("first AND variants > 1", "(wrong IN (0, variants))::INT"),
     }
@@ -266,7 +273,7 @@ def repeated_words(release_questions: ReleaseQuestions) -> RepeatedWords | None:
             SELECT answer, count(*) AS times FROM said
             WHERE NOT choosing AND verdict != 'neutral' GROUP BY answer HAVING times >= {_OFTEN}
         ) WHERE NOT says_nothing(answer) ORDER BY times DESC, answer DESC LIMIT 1
-    """).fetchall()
+    """).fetchall()  # noqa: S608
     if not most_often:
         return None
     ((answer, times),) = most_often
@@ -276,7 +283,8 @@ def repeated_words(release_questions: ReleaseQuestions) -> RepeatedWords | None:
     if times * 10 <= answer_count:
         return None
     right_rows = db.execute(
-        "SELECT count(*) FROM marks JOIN asked USING (row) WHERE list_contains(targets, ?)", [answer]
+        "SELECT count(*) FROM marks JOIN asked USING (row) WHERE list_contains(targets, ?)",
+        [answer],
     ).fetchall()
     repeated_answer = RepeatedWords(answer, times, answer_count, right_rows[0][0])
     return repeated_answer if times > 2 * repeated_answer.right else None

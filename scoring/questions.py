@@ -75,14 +75,14 @@ class QuestionConfig:
 class ReleaseQuestions:
     """The questions of a release, config after config, as the table `asked` of `db`.
 
-    Its columns: `row` (its number), `config`, `split`, `id`, `prompt_hash`; lists of names,
-    normalised: `targets`, `previous`, `later`, `neutral`; `raw_targets` and `choices` as they
+    Its columns: `row` (its number), `config`, `split`, `id`, `prompt_hash` (until predictions are
+    read); lists of names, normalised: `targets`, `previous`, `later`, `neutral`; `choices` as they
     stand; `alone` (whether a row is only asked with its choices), `day` (the last one asked about),
     `subject`, `history`, `question` (what it is a variant of), `twin` (the id of its twin),
-    `evidence`, `period`, `known` (how
-    well its subject is). The view `histories` has `history`, `day` and `targets` of the rows of all
-    configs. The table `subjects` numbers the subjects, in as many `bundles` at most
-    (see `scoring.intervals`). `relations`: names of relations by id.
+    `evidence`, `period`, `known` (how well its subject is). The view `accepted` has `row` and
+    `raw_targets`, the answers as they stand. The view `histories` has `history`, `day` and
+    `targets` of the rows of all configs. The table `subjects` numbers the subjects, in as many
+    `bundles` at most (see `scoring.intervals`). `relations`: names of relations by id.
     """
 
     db: duckdb.DuckDBPyConnection
@@ -233,6 +233,7 @@ def _fill(
     """Create a view of each config's rows and the tables of all; return the names of relations."""
     first_row = 0
     config_queries: list[str] = []
+    target_queries: list[str] = []
     relation_labels: dict[str, str] = {}
     for entry, roles in chosen_configs:
         split_queries = []
@@ -248,11 +249,14 @@ def _fill(
         db.execute(f"CREATE VIEW {_source(entry)} AS {' UNION ALL '.join(split_queries)}")
         columns = _columns(entry, roles, schema)
         config_queries.append(f"SELECT {columns} FROM {_source(entry)}")  # noqa: S608
+        raw_targets = f"{_texts(roles.targets, schema)} AS raw_targets"
+        target_queries.append(f"SELECT _row AS row, {raw_targets} FROM {_source(entry)}")  # noqa: S608
         if {"relation", "relation_label"} <= set(schema.names):
             label_query = (
                 f"SELECT DISTINCT relation, relation_label FROM {_source(entry)} ORDER BY ALL"  # noqa: S608
             )
             relation_labels |= dict(db.execute(label_query).fetchall())
+    db.execute(f"CREATE VIEW accepted AS {' UNION ALL '.join(target_queries)}")
     _create_asked(db, " UNION ALL BY NAME ".join(config_queries))
     db.execute("""
         CREATE TABLE subjects AS SELECT subject, row_number() OVER (ORDER BY min(row)) - 1 AS number
@@ -312,7 +316,6 @@ def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
         "id": "id",
         "prompt_hash": f"left(sha256({column_sql(roles.prompt)}), {HASH})",
         **name_columns,
-        "raw_targets": name_columns["targets"],
         "choices": choices_sql,
         "alone": f"{not roles.free} AND len({choices_sql}) > 0",
         "day": first_sql([day_sql(schema, name) for name in roles.time], "DATE"),

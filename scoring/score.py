@@ -300,6 +300,13 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
         "--partial scores the rows that are there",
         is_error=not score_options.partial,
     )
+    # what was compared is not needed again, and takes as much memory as the rest
+    db.execute("""
+        DROP TABLE predicted;
+        ALTER TABLE given DROP COLUMN prompt_sha256;
+        ALTER TABLE given DROP COLUMN number;
+        ALTER TABLE asked DROP COLUMN prompt_hash
+    """)
     return {
         "predictions": predicted_count,
         "rows": given_count,
@@ -497,13 +504,16 @@ def _examples(questions: ReleaseQuestions) -> Iterator[dict[str, object]]:
     )
     rows = questions.db.execute(f"""
         WITH shown AS (
-            SELECT row FROM marks QUALIFY verdict != 'right' AND {EXAMPLES} >= row_number() OVER (
+            SELECT row, id FROM marks JOIN asked USING (row, config)
+            QUALIFY verdict != 'right' AND {EXAMPLES} >= row_number() OVER (
                 PARTITION BY verdict ORDER BY md5(config || id), row)
-        ), prompts AS (SELECT * FROM ({prompt_queries}) SEMI JOIN shown USING (row))
-        SELECT m.verdict, m.config, m.id, prompt, m.f1 / {SCALE}, raw_targets[:4],
-            coalesce(s.prediction, array_to_string(s.candidates[:5], '; '),
-                array_to_string(s.choice_scores[:5], '; '))
-        FROM prompts JOIN marks m USING (row) JOIN asked USING (row) JOIN said s USING (row)
+        ), prompts AS (SELECT * FROM ({prompt_queries}) SEMI JOIN shown USING (row)),
+        targets AS (FROM accepted SEMI JOIN shown USING (row))
+        SELECT m.verdict, m.config, id, prompt, m.f1 / {SCALE}, raw_targets[:4],
+            coalesce(prediction, array_to_string(candidates[:5], '; '),
+                array_to_string(choice_scores[:5], '; '))
+        FROM shown JOIN prompts USING (row) JOIN targets USING (row) JOIN marks m USING (row)
+        JOIN given USING (row)
         ORDER BY list_position([{verdict_list}], m.verdict), row
     """)  # noqa: S608
     for (
@@ -535,10 +545,11 @@ def _write(
     metric_values = (
         f"({duck.name(metric)} / {SCALE})::FLOAT AS {duck.name(metric)}" for metric in metrics
     )
-    metric_columns = ", ".join(["config", "split", "id", "subject", "verdict", *metric_values])
+    row_columns = ["m.config", "m.split", "id", "subject", "verdict", *metric_values]
     with replacing(scores_folder / ROWS) as rows_path:
         copy_query = (
-            f"COPY (SELECT {metric_columns} FROM marks ORDER BY row) TO {duck.text(str(rows_path))}"  # noqa: S608
+            f"COPY (SELECT {', '.join(row_columns)} FROM marks m JOIN asked USING (row) "  # noqa: S608
+            f"ORDER BY row) TO {duck.text(str(rows_path))}"
         )
         questions.db.execute(f"{copy_query} (FORMAT parquet, COMPRESSION zstd)")
     with replacing(scores_folder / SUMMARY) as rows_path:
