@@ -35,8 +35,8 @@ from factdrift.builders.generate.mentions import (
     Mention,
     Sentence,
     Span,
-    article_sentences,
     batches,
+    body_sentences,
 )
 from factdrift.builders.generate.protocol import FACTS
 from factdrift.builders.rows import (
@@ -196,7 +196,7 @@ class StatedFacts:
     def find(self, articles: Iterable[Article]) -> Iterator[ArticleFacts]:
         """Yield each article with the facts that its sentences state."""
         for batch in batches(articles, _ARTICLES_AT_ONCE):
-            sentences = [article_sentences(article) for article in batch]
+            sentences = [body_sentences(article) for article in batch]
             mentions = self.names.find(sentences, only_news=True)
             if self._holders is None:
                 known_terms, relation_ids = self.read_terms(_item_pairs(mentions))

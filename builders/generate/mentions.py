@@ -89,13 +89,11 @@ class Mention:
 def news_sentences(article: Article) -> list[Sentence]:
     """Return the sentences after the headline that are news."""
     return [
-        sentence
-        for sentence in article_sentences(article)
-        if boilerplate_kind(sentence.text) is None
+        sentence for sentence in body_sentences(article) if boilerplate_kind(sentence.text) is None
     ]
 
 
-def article_sentences(article: Article) -> list[Sentence]:
+def body_sentences(article: Article) -> list[Sentence]:
     """Return the sentences after the headline, also those that are no news.
 
     A line of the split text may hold several sentences.
