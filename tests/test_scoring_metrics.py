@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from random import Random
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
 from factdrift.builders.text.squad import (
@@ -131,14 +133,12 @@ def test_words_that_come_again_count_as_often_as_in_both() -> None:
 def test_the_database_judges_as_harnesses_do() -> None:
     forms = [None, "", "unknown", "the", "$", "ann"]
     name_lists = [[], ["ann"], ["", "$"], ["unknown", "the"]]
-    cases = [*product(forms, *[name_lists] * 4, (False, True))]
+    cases: list[tuple[Any, ...]] = [*product(forms, *[name_lists] * 4, (False, True))]
     names = ("form", "targets", "previous", "later", "neutral", "choosing")
     columns = dict(zip(names, map(list, zip(*cases, strict=True)), strict=True))
     table = pa.table({name: pa.array(column) for name, column in columns.items()})
     with duck.connect() as db:
-        db.create_function(
-            "says_nothing", questions._silences, ["VARCHAR"], "BOOLEAN", type="arrow"
-        )
+        db.create_function("says_nothing", questions._silences, ["VARCHAR"], "BOOLEAN", type=ARROW)
         db.register("cases", table)
         query = (
             f"SELECT {_VERDICT} FROM (SELECT *, [form] AS names, false AS from_scores FROM cases)"
