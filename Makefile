@@ -16,7 +16,7 @@ BENCHES ?=
 .PHONY: help setup lm models release templates schema hits receive judgments bands layouts test check docs house bench torture golden sample wheel lock clean
 
 help: ## list the targets
-	@echo "make TARGET [OPTION=…]; DUMP=a.json.gz is --dump a.json.gz of the program"
+	@echo "make TARGET [OPTION=…]; DUMP=a.json.gz is --dump a.json.gz, QUIET=1 is --quiet"
 	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 13
 	@echo "All options of a target: $(BIN)/factdrift release --help"
 

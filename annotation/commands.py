@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import is_dataclass, replace
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, get_origin
 
@@ -19,7 +19,8 @@ from factdrift.annotation.order import (
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.inputs import with_inputs, without_day
-from factdrift.builders.core.progress import echo, say
+from factdrift.builders.core.options import AsJson
+from factdrift.builders.core.progress import echo, echo_json, say
 
 Until = Annotated[
     str | None, typer.Option(metavar="YYYY-MM-DD", help="Last day of the news that are searched.")
@@ -61,6 +62,7 @@ def hits(
     for written_batch in make_expert_batches(order) if expert else [make_batch(order)]:
         for summary_line in batch_summary(*written_batch):
             say(summary_line)
+        echo(str(written_batch[0]))
 
 
 def _news(given_inputs: Mapping[str, list[str]], build_folder: Path) -> list[str]:
@@ -86,6 +88,8 @@ def judgments(
     import_report = import_results(results or [], order, say)
     for report_line in import_report.lines():
         say(report_line)
+    for written_path in import_report.written:
+        echo(written_path)
     if results and not import_report.taken:
         raise UserError("no submission could be taken", where=order.out / "refused.jsonl")
 
@@ -133,6 +137,9 @@ def bands(
         *(batch_summary(*threshold_report.batch) if threshold_report.batch else []),
     ]:
         say(report_line)
+    if threshold_report.batch or threshold_report.snippet:
+        batch_folder = threshold_report.batch[0] if threshold_report.batch else None
+        echo(str(batch_folder or threshold_report.snippet))
 
 
 def layouts(
@@ -209,16 +216,22 @@ def rehearse(
     """Answer a batch of one of our layouts with made-up answers, to see the way before paying."""
     from factdrift.annotation.rehearsal import rehearse as answer_batch
 
-    echo(f"{answer_batch(batch, results)} submissions in {results}")
+    say(f"{answer_batch(batch, results)} submissions")
+    echo(str(results))
 
 
-def people(*, order: PeopleOrder) -> None:
+def people(*, order: PeopleOrder, as_json: AsJson = False) -> None:
     """List who takes part, exclude or readmit somebody, or erase all that somebody did.
 
     Exclude sets work aside, erase removes it with every line that names the person.
     """
-    from factdrift.annotation.erasure import change_people
+    from factdrift.annotation.erasure import change_people, list_people
 
+    if as_json:
+        if order.action != "list":
+            raise UserError("--json is for people list", hint=f"leave it out of {order.action}")
+        echo_json([asdict(person_work) for person_work in list_people(order)])
+        return
     for people_line in change_people(order):
         echo(people_line)
 

@@ -82,15 +82,12 @@ def change_people(order: PeopleOrder) -> list[str]:
 
     `UserError`: nobody is named, or somebody whom nothing here knows.
     """
-    if order.action == "list" and not order.out.is_dir():
-        hint_text = "factdrift judgments makes it; --out says where it is"
-        raise UserError("no folder of judgments", where=display_path(order.out), hint=hint_text)
+    if order.action == "list":
+        return [person_work.line() for person_work in list_people(order)] or ["nobody yet"]
     with disk_errors(order.out), locked(order.out):
         salt = read_salt(order.hits)
         check_salt(salt, order.out)
         register = Register.read(order.out)
-        if order.action == "list":
-            return people_lines(register, order.out)
         person = _person(order, salt, register)
         if order.action == "erase":
             return _erase(order, person, register)
@@ -105,27 +102,49 @@ def change_people(order: PeopleOrder) -> list[str]:
         return [f"{new_event}: {', '.join(sorted(person.hashes))}", *_settled(order, register)]
 
 
-def people_lines(register: Register, judgments_folder: Path) -> list[str]:
-    """A line for each person of the register and of the judgments: what they are, what they did."""
-    work_counts: dict[str, dict[str, int]] = {}
-    platform_by_worker = {event.worker: event.platform for event in register.events}
-    for table_path in sorted(judgments_folder.glob(f"*/{JUDGMENTS}")):
-        for judgment in JudgmentTable(table_path.parent).by_id.values():
-            layout_counts = work_counts.setdefault(judgment.worker, {})
-            layout_counts[judgment.layout] = layout_counts.get(judgment.layout, 0) + 1
-            platform_by_worker[judgment.worker] = judgment.platform
-    outcome_lines = []
-    for worker_hash in sorted({*register.workers(), *work_counts}):
-        work_texts = [
-            f"{count:,} of {name}"
-            for name, count in sorted(work_counts.get(worker_hash, {}).items())
-        ]
-        platform_name = platform_by_worker.get(worker_hash) or "-"
+@dataclass(frozen=True)
+class PersonWork:
+    """Somebody of the register or of the judgments: the judgments by layout, and what they are."""
+
+    worker: str
+    platform: str
+    judgments: Mapping[str, int]
+    states: tuple[str, ...]
+
+    def line(self) -> str:
+        """Return the person as a line of text."""
+        work_texts = [f"{count:,} of {name}" for name, count in sorted(self.judgments.items())]
         work_text = " and ".join(work_texts) or "no judgments"
-        outcome_lines.append(
-            "  ".join([worker_hash, platform_name, work_text, *_states(register, worker_hash)])
+        return "  ".join([self.worker, self.platform or "-", work_text, *self.states])
+
+
+def list_people(order: PeopleOrder) -> list[PersonWork]:
+    """Return everybody of the register and of the judgments, by their hashes.
+
+    `UserError`: there is no folder of judgments.
+    """
+    if not order.out.is_dir():
+        hint_text = "factdrift judgments makes it; --out says where it is"
+        raise UserError("no folder of judgments", where=display_path(order.out), hint=hint_text)
+    with disk_errors(order.out), locked(order.out):
+        check_salt(read_salt(order.hits), order.out)
+        register = Register.read(order.out)
+        work_counts: dict[str, dict[str, int]] = {}
+        platform_by_worker = {event.worker: event.platform for event in register.events}
+        for table_path in sorted(order.out.glob(f"*/{JUDGMENTS}")):
+            for judgment in JudgmentTable(table_path.parent).by_id.values():
+                layout_counts = work_counts.setdefault(judgment.worker, {})
+                layout_counts[judgment.layout] = layout_counts.get(judgment.layout, 0) + 1
+                platform_by_worker[judgment.worker] = judgment.platform
+    return [
+        PersonWork(
+            worker_hash,
+            platform_by_worker.get(worker_hash) or "",
+            work_counts.get(worker_hash, {}),
+            tuple(_states(register, worker_hash)),
         )
-    return outcome_lines or ["nobody yet"]
+        for worker_hash in sorted({*register.workers(), *work_counts})
+    ]
 
 
 def _states(register: Register, worker_hash: str) -> list[str]:

@@ -134,7 +134,7 @@ class ImportReport:
                 f"{decision_name} {count:,}" for decision_name, count in decision_counts
             )
             report_lines.append(f"{name}: {judgment_count:,} judgments; rows: {gold or 'none'}")
-        return report_lines + self.remarks + self.written
+        return report_lines + self.remarks
 
 
 def import_results(

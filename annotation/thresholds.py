@@ -22,7 +22,6 @@ from factdrift.annotation.layout import Layout, load_layout
 from factdrift.annotation.order import BandRule, BatchOrder
 from factdrift.annotation.quality.agreement import judgment_answers
 from factdrift.annotation.results import JudgmentTable
-from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.schema import reading
@@ -96,9 +95,7 @@ class ThresholdReport:
             report_lines.append(
                 f"{self.sent} rows are sent and not judged enough; --again sends them anew"
             )
-        return report_lines + (
-            [f"thresholds: {display_path(self.snippet)}"] if self.snippet else []
-        )
+        return report_lines
 
 
 def find_thresholds(order: BatchOrder, rule: BandRule) -> ThresholdReport:

@@ -3,14 +3,14 @@
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from functools import partial
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer import Option
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 import factdrift
 from factdrift.annotation import commands as people
@@ -19,15 +19,58 @@ from factdrift.builders.core.config import did_you_mean
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import is_pipe, refusal
 from factdrift.builders.core.inputs import INPUTS, words
-from factdrift.builders.core.progress import echo, say
+from factdrift.builders.core.options import Quiet, Verbose, choose_loudness, with_loudness
+from factdrift.builders.core.progress import echo, is_verbose, say
 from factdrift.builders.release import commands as releases
 from factdrift.scoring import commands as scoring
 
+EXIT_STATUSES: Mapping[int, str] = {
+    0: "Done. `verify`: the release is whole; `rebuild`: it is the same to the byte.",
+    1: "An error, which the last lines on stderr tell, with what to do; what was finished before "
+    "it is kept, and the same command goes on from there. `verify`: the release is not whole, or "
+    "has code of its own; `rebuild`: some file differs.",
+    2: "An option or argument is unknown, missing, or has a value that it cannot have; nothing was "
+    "done.",
+    130: "Ctrl-C; the same command goes on from there.",
+}
+"""The exit statuses of the program, as the documentation lists them."""
+_INTERRUPTED = 130
+
+
+class _PlainFlags:
+    """Shows options that are there or not, such as `--dry-run`, without a type in the help."""
+
+    def get_params(self, ctx: Any) -> Any:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in params:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+        return params
+
+
+class _Group(_PlainFlags, TyperGroup):
+    """The program with its commands."""
+
+
+class _Command(_PlainFlags, TyperCommand):
+    """A command that refuses pipes, because reading one without a writer takes for ever."""
+
+    def invoke(self, ctx: Any) -> Any:
+        for parameter_value in ctx.params.values():
+            for single_value in (
+                parameter_value if isinstance(parameter_value, list) else [parameter_value]
+            ):
+                if isinstance(single_value, Path | str) and is_pipe(Path(single_value)):
+                    raise UserError("this is a pipe, not a file", where=single_value)
+        return super().invoke(ctx)
+
+
 app = typer.Typer(
+    cls=_Group,
     help="Rebuild temporal-knowledge benchmarks from raw sources.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -46,32 +89,21 @@ def _common(
             "--version", callback=_show_version, is_eager=True, help="Say the version and stop."
         ),
     ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Rebuild temporal-knowledge benchmarks from raw sources."""
+    choose_loudness(quiet, verbose)
 
 
-class _Command(TyperCommand):
-    """A command that refuses pipes, because reading one without a writer takes for ever."""
-
-    def invoke(self, ctx: Any) -> Any:
-        for parameter_value in ctx.params.values():
-            for single_value in (
-                parameter_value if isinstance(parameter_value, list) else [parameter_value]
-            ):
-                if isinstance(single_value, Path | str) and is_pipe(Path(single_value)):
-                    raise UserError("this is a pipe, not a file", where=single_value)
-        return super().invoke(ctx)
-
-
-command = partial(app.command, cls=_Command)
+def add_command(command: Callable[..., None]) -> None:
+    """Add a command to the program, with the options that all have."""
+    app.command(cls=_Command)(with_loudness(command))
 
 
 for command_function in (*releases.ALL, *commands.ALL, *people.ALL, *scoring.ALL):
-    command()(command_function)
+    add_command(command_function)
 
-
-_INTERRUPTED_STATUS = 130
-"""The exit status of Typer after Ctrl-C."""
 _MAKE_PREFIX = "FACTDRIFT_"
 """The prefix of the variables of `make`; `FACTDRIFT_MAKE` lists their names."""
 _MAKES_OWN = {"PYTHON", "VENV", "BIN", "JOBS", "SLOW", "BENCHES"}
@@ -113,16 +145,23 @@ def _variable(word: str) -> str:
     return word.lstrip("-").replace("-", "_").upper()
 
 
+# Typer may bundle a click of its own, whose exceptions are no `click.ClickException`.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+
 def main() -> None:
     """Run the command line. A `UserError` is printed as one message, with exit status 1.
 
-    So are errors of the disk, which can be full anywhere. Ctrl-C raises `KeyboardInterrupt`, also
-    if Typer or DuckDB turned it into something else; `factdrift.__main__` prints a line for it.
+    So are errors of the disk, which can be full anywhere. A mistake of the command line has exit
+    status 2. Ctrl-C raises `KeyboardInterrupt`, also if Typer or DuckDB turned it into something
+    else; `factdrift.__main__` prints a line for it.
     """
     try:
-        app(default_map=from_make(os.environ))
+        status = app(default_map=from_make(os.environ), standalone_mode=False)
     except UserError as error:
         _end(error)
+    except _UsageError as error:
+        _end_usage(error)
     except Exception as error:
         # at the beginning of its text alone: a message may quote a query with these words
         if _QUERY_STOPPED.search(str(error)):
@@ -133,10 +172,62 @@ def main() -> None:
             raise
         hint_text = "make room, or name another place; the same command goes on from here"
         _end(UserError(reason, where=getattr(error, "filename", None), hint=hint_text))
-    except SystemExit as end:  # Typer catches Ctrl-C and exits
-        if end.code == _INTERRUPTED_STATUS:
-            raise KeyboardInterrupt from None
-        raise
+    if status == _INTERRUPTED:  # Typer catches Ctrl-C
+        raise KeyboardInterrupt
+    sys.exit(status)
+
+
+def _end_usage(error: Any) -> NoReturn:
+    """Print what is wrong with an option or an argument, and how to see all; exit status 2."""
+    if type(error).__name__ == "NoArgsIsHelpError":  # the help is printed already
+        sys.exit(error.exit_code)
+    parameter, option_name = getattr(error, "param", None), getattr(error, "option_name", None)
+    message, near_name = error.message or "", None
+    if parameter is not None:
+        name = _shown_name(parameter)
+        message = f"{name}: {_PYDANTIC_WORDS.sub('', message)}" if message else f"{name} is missing"
+        if " is not one of " in message:
+            given_text, *choices = _QUOTED.findall(message)
+            near_name = did_you_mean(given_text, choices)
+    elif hasattr(error, "possibilities"):
+        message = f"{option_name}: there is no such option"
+        near_name = did_you_mean(str(option_name), _option_names(error.ctx))
+    elif option_name:
+        message = f"{option_name} needs a value"
+    say(f"error: {message}")
+    hint_text = f"did you mean {near_name}? " if near_name else ""
+    say(f"  {hint_text}{_command_path(error.ctx)} --help lists all")
+    sys.exit(error.exit_code)
+
+
+_PYDANTIC_WORDS = re.compile(r"\A(?:Value error, |Input )|, unable to parse string as an? \w+\Z")
+"""What the library that checks values puts around its messages.
+
+It matches `Value error, ` at the beginning of `Value error, 'x' is not one of 'a'`.
+"""
+_QUOTED = re.compile(r"'([^']*)'")
+"""The given value and then the choices in a message: `x` and `a` in `'x' is not one of 'a'`."""
+
+
+def _command_path(context: Any) -> str:
+    """The words that start a command; some errors do not know theirs, so the first is taken."""
+    if context is not None:
+        return str(context.command_path)
+    command_names = getattr(typer.main.get_command(app), "commands", {})
+    command_name = next((word for word in sys.argv[1:] if word in command_names), "")
+    return f"factdrift {command_name}".strip()
+
+
+def _shown_name(parameter: Any) -> str:
+    """The name of an option as it is typed, or of an argument in capitals: `--limit`, `RELEASE`."""
+    longest_name = max(parameter.opts, key=len)
+    return str(longest_name if longest_name.startswith("-") else longest_name.upper())
+
+
+def _option_names(context: Any) -> list[str]:
+    """The names of all options of a command."""
+    params = context.command.get_params(context) if context else ()
+    return [name for parameter in params for name in parameter.opts if name.startswith("--")]
 
 
 def _damage_of_releases(words: Sequence[str]) -> UserError | None:
@@ -161,5 +252,7 @@ _QUERY_STOPPED = re.compile(r"\AQuery interrupted|\AINTERRUPT Error")
 
 
 def _end(error: UserError) -> NoReturn:
+    if is_verbose():
+        say("".join(traceback.format_exception(error)).rstrip())
     say(f"error: {error}")
     sys.exit(1)

@@ -1,8 +1,7 @@
 """The commands for what comes before a release: raw sources, templates, packages of your own."""
 
-import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,13 +9,24 @@ from typer import Argument, Option
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.inputs import without_day
-from factdrift.builders.core.options import TEMPLATES, Jobs, Memory, Snapshot, Templates
-from factdrift.builders.core.progress import echo, say
+from factdrift.builders.core.options import (
+    TEMPLATES,
+    AsJson,
+    Jobs,
+    Memory,
+    Snapshot,
+    Templates,
+    listed_relations,
+)
+from factdrift.builders.core.progress import echo, echo_json, say
 
 if TYPE_CHECKING:
+    from factdrift.builders.core.streams import RemoteFile
+    from factdrift.builders.facts.relations import Relation
     from factdrift.builders.wikidata.finish import MinedTables
     from factdrift.builders.wikidata.mine import DumpReader
     from factdrift.builders.wikidata.reader import Share
+    from factdrift.builders.wikidata.sparql import RoadName
 
 
 def mine(
@@ -57,6 +67,10 @@ def mine(
             min=1, help="Tasks of a Spark that share the dump; by default one a file.", max=10**6
         ),
     ] = None,
+    stream: Annotated[
+        bool,
+        Option("--stream", help="Read an address as it comes: the dump is not kept on the disk."),
+    ] = False,
     snapshot: Snapshot = None,
     templates: Templates = TEMPLATES,
     jobs: Jobs = 2,
@@ -64,12 +78,9 @@ def mine(
 ) -> None:
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
     from factdrift.builders.facts.relations import relations_with_own, select_relations
-    from factdrift.builders.facts.steps import properties_to_ask, properties_to_mine
-    from factdrift.builders.recipes.recipe import fetched
-    from factdrift.builders.wikidata.shards import snapshot_day
-    from factdrift.builders.wikidata.sparql import mine_sparql
+    from factdrift.builders.facts.steps import properties_to_mine
 
-    relation_ids = _relation_ids(relations)
+    relation_ids = listed_relations(relations)
     relation_table = relations_with_own(templates)
     chosen_relations = (
         select_relations(relation_table, relation_ids, templates)
@@ -78,43 +89,66 @@ def mine(
     )
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
-    if dump and relation_ids:
-        # tables of a dump serve all recipes, which need different relations
-        raise UserError("a dump is mined for every relation", hint="leave --relations out")
-    dump_reader = _reading(engine, shards, jobs, out, alone=bool(endpoint or shard))
+    _refuse_mixed(bool(endpoint), stream, relation_ids, road)
+    dump_reader = _reading(engine, shards, jobs, out, alone=bool(endpoint or shard or stream))
     dump_paths, snapshot_text = _snapshot_of_dump(dump or [], snapshot)
     mined_tables: MinedTables | None
     if endpoint:
-        asked_properties, needs_classes = properties_to_ask(chosen_relations)
-        mined_tables = mine_sparql(
-            endpoint,
-            out,
-            relations=asked_properties,
-            classes=needs_classes,
-            road=road,
-            user_agent=user_agent,
-            cache=out / "answers",
-            snapshot=snapshot_day([], snapshot_text) if snapshot_text else None,
-            memory=memory,
-            say=say,
+        mined_tables = _mine_endpoint(
+            endpoint, out, chosen_relations, user_agent, road, snapshot_text, memory
         )
     else:
         properties = properties_to_mine(chosen_relations)
         undated = [relation for relation, keeps_undated in properties.items() if keeps_undated]
         mine_options = {"undated": undated, "snapshot": snapshot_text, "jobs": jobs, "say": say}
-        dump_files = fetched("wikidata", dump_paths, out / "inputs", say)
+        dump_files = _dump_files(dump_paths, stream, out)
         mined_tables = _mine_dump(dump_files, out, shard, dump_reader, memory, mine_options)
     if mined_tables is not None:
         statement_count = mined_tables.counts["counts"]["statements"]
-        say(f"{statement_count:,} statements of {mined_tables.snapshot} in {out}")
+        say(f"{statement_count:,} statements of {mined_tables.snapshot}")
+    echo(str(out))
 
 
-def _relation_ids(relations: str | None) -> list[str]:
-    """Return the ids in `P54,P39` or `P54, P39`; none means all relations."""
-    relation_ids = re.findall(r"[^\s,]+", relations or "")
-    if relations is not None and not relation_ids:
-        raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
-    return relation_ids
+def _refuse_mixed(asks_endpoint: bool, stream: bool, relation_ids: list[str], road: str) -> None:
+    """Raise `UserError` for an option of dumps beside an endpoint, or the other way round."""
+    if asks_endpoint:
+        if stream:
+            raise UserError("--stream is for a dump", hint="leave --endpoint or --stream out")
+        return
+    if relation_ids:
+        # tables of a dump serve all recipes, which need different relations
+        raise UserError("a dump is mined for every relation", hint="leave --relations out")
+    if road != "auto":
+        raise UserError("--road is for an endpoint", hint="give --endpoint, or leave --road out")
+
+
+def _mine_endpoint(
+    endpoint: str,
+    out: Path,
+    relations: "Mapping[str, Relation]",
+    user_agent: str | None,
+    road: "RoadName",
+    snapshot_text: str | None,
+    memory: str,
+) -> "MinedTables":
+    """Mine some relations at an endpoint, and of classes what these need."""
+    from factdrift.builders.facts.steps import properties_to_ask
+    from factdrift.builders.wikidata.shards import snapshot_day
+    from factdrift.builders.wikidata.sparql import mine_sparql
+
+    asked_properties, needs_classes = properties_to_ask(relations)
+    return mine_sparql(
+        endpoint,
+        out,
+        relations=asked_properties,
+        classes=needs_classes,
+        road=road,
+        user_agent=user_agent,
+        cache=out / "answers",
+        snapshot=snapshot_day([], snapshot_text) if snapshot_text else None,
+        memory=memory,
+        say=say,
+    )
 
 
 def _snapshot_of_dump(dump: list[str], snapshot: str | None) -> tuple[list[str], str | None]:
@@ -125,8 +159,19 @@ def _snapshot_of_dump(dump: list[str], snapshot: str | None) -> tuple[list[str],
     return dump_paths, snapshot or path_day
 
 
+def _dump_files(
+    dump_paths: Sequence[str], stream: bool, out: Path
+) -> "Sequence[str] | Sequence[RemoteFile]":
+    """Return the files of a dump, fetched if they lie elsewhere, or to be read as they come."""
+    from factdrift.builders.recipes.recipe import fetched, streamed
+
+    if stream:
+        return streamed("wikidata", dump_paths, say)
+    return fetched("wikidata", dump_paths, out / "inputs", say)
+
+
 def _mine_dump(
-    dump_files: list[str],
+    dump_files: "Sequence[str] | Sequence[RemoteFile]",
     out: Path,
     shard: str | None,
     dump_reader: "DumpReader | None",
@@ -137,7 +182,11 @@ def _mine_dump(
     from factdrift.builders.wikidata.mine import SHARE_FILE, merge_shares, mine_share
     from factdrift.builders.wikidata.mine import mine as mine_dump
 
-    share_folders = [Path(file) for file in dump_files if (Path(file) / SHARE_FILE).is_file()]
+    share_folders = [
+        Path(file)
+        for file in dump_files
+        if isinstance(file, str) and (Path(file) / SHARE_FILE).is_file()
+    ]
     if share_folders and dump_reader:
         error_text = "these are shares that have been read"
         raise UserError(error_text, where=share_folders[0], hint="leave --engine out to merge them")
@@ -147,7 +196,7 @@ def _mine_dump(
         )
     if shard:
         mine_share(dump_files, out, _share(shard), **mine_options)
-        say(f"share {shard} in {out}; when all are there: factdrift mine FOLDER… --out MINED")
+        say(f"share {shard}; when all are there: factdrift mine FOLDER… --out MINED")
         return None
     return mine_dump(dump_files, out, memory=memory, reading=dump_reader, **mine_options)
 
@@ -165,7 +214,8 @@ def _reading(
     from factdrift.builders.wikidata.tasks import spark_reader
 
     if alone:
-        raise UserError("--engine is for a whole dump", hint="leave --endpoint and --shard out")
+        hint_text = "leave --endpoint, --shard and --stream out"
+        raise UserError("--engine is for a whole dump on the disk", hint=hint_text)
     dump_reader = spark_reader(engine, shards, jobs)
     ready(engine, out / "build")
     return dump_reader
@@ -188,15 +238,16 @@ def dumps(
     ] = None,
     *,
     wiki: Annotated[str, Option(metavar="LANG", help="Which Wikipedia: en, de, simple, …")] = "en",
-    as_json: Annotated[
-        bool, Option("--json", help="Print JSON, with addresses and checksums.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say which days Wikidata, Wikipedia and WMT's news have dumps of, with sizes and checksums."""
     from factdrift.builders.recipes.dump_lists import dump_lines, dump_lists
 
     lists = dump_lists(publisher or [], wiki, say)
-    for line in [json.dumps(lists, indent=2)] if as_json else dump_lines(lists):
+    if as_json:
+        echo_json(lists)
+        return
+    for line in dump_lines(lists):
         echo(line)
 
 
@@ -226,12 +277,13 @@ def corpus(
         from factdrift.builders.release.contexts import restore_contexts
 
         comparison = restore_contexts(release, archives, out, jobs=jobs)
-        say(f"{comparison.rows:,} rows with their text in {out}")
+        say(f"{comparison.rows:,} rows with their text")
         if comparison.changed or comparison.missing:
             say(
                 f"{comparison.changed:,} rows have another text in these pages, "
                 f"{comparison.missing:,} no page"
             )
+        echo(str(out))
         return
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wmt.passages import write_passages
@@ -246,6 +298,7 @@ def corpus(
         memory=memory,
         say=say,
     )
+    echo(str(out))
 
 
 def templates(
@@ -270,11 +323,11 @@ def templates(
         raise UserError("--import FILE.csv and --out FOLDER go together")
     if table and out:
         template_paths = import_templates(table, out)
-        say(
-            f"{len(template_paths)} templates in {out}; "
-            "set mode, exclusive and undated where they differ"
-        )
-        templates = out
+        say(f"{len(template_paths)} templates; set mode, exclusive and undated where they differ")
+        for line in check(out):
+            say(line)
+        echo(str(out))
+        return
     for line in check(templates):
         echo(line)
 
@@ -292,7 +345,9 @@ def new(
 
     if name is None:  # as version 0.2 had it: `factdrift new two-hop`
         kind, name = "dataset", kind
-    say(next_step(kind, write_skeleton(kind, name, out)))
+    folder = write_skeleton(kind, name, out)
+    say(next_step(kind, folder))
+    echo(str(folder))
 
 
 ALL: tuple[Callable[..., None], ...] = (dumps, mine, corpus, templates, new)

@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from pydantic import BaseModel  # noqa: E402
 
-from docs import shared_results  # noqa: E402 - MkDocs runs this file by its path
+from docs import scale_picture, shared_results  # noqa: E402 - MkDocs runs this file by its path
 from docs.keys import nested, table, title  # noqa: E402
 
 if TYPE_CHECKING:
@@ -36,10 +36,26 @@ DOCUMENTS = {
 ROWS = (ROOT / "tests/golden/rows.md", ROOT / "docs/rows.md")
 """A row of each dataset: of the samples' releases, and of those that need people's work."""
 RELEASES = ROOT / "releases"
+SEARCH_PROGRAM = "search/lunr.js"
+"""The search engine that MkDocs brings along, by its path among its templates and our pages."""
+BY_TASK = """
+## Pages by task
+
+- [Which benchmark do I want?](which.md)
+- [Evaluate a model](score.md), [test retrieval or memory](asof.md), [edit a model](edit.md)
+- [Build a release](build.md), [have people check and write rows](people.md)
+- [Extend it](contributing.md), [run it at scale](scale.md)
+- [Look at rows](gallery/index.md) and at [results](results.md)
+
+Search works in these pages as they lie in a folder; a server is not needed.
+"""
+"""What the first page says beyond the README, which has no word to spare."""
 NO_CARD = (
     "None lies in `releases/`. After `make release`, `make docs` shows the newest one's card here, "
     "with its counts and pictures."
 )
+GALLERY = ROOT / "tests/golden/gallery.md"
+"""Ten rows of each dataset of the samples' releases, as `docs/gallery.py` writes them."""
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 
 
@@ -49,6 +65,62 @@ def section(text: str, heading: str) -> str:
     if not match:
         raise KeyError(heading)
     return match[2].strip()
+
+
+GALLERY_WORDS = (
+    "Ten rows of each dataset, drawn from the sample's releases, with the facts and texts behind "
+    "them. One of each:"
+)
+WHY_WORDS = (
+    "`factdrift why ID RELEASE` says of any row [what stands behind it](../why.md); the id of each "
+    "stands in brackets."
+)
+PEOPLE_WORDS = (
+    "The samples alone give none of these. A row of each, from a rehearsal, stands on its page:"
+)
+# what a page takes from elsewhere: `<!-- row: as-of 3 -->` is the third row of as-of's gallery,
+# `<!-- section: README.md Edit a model -->` a section, `<!-- picture: scale.png Hours -->` a
+# picture
+_TAKEN = re.compile(r"^<!-- (row|section|picture): (\S+) (.+) -->$", re.M)
+
+
+def with_taken(text: str) -> str:
+    """A page with what it takes from elsewhere."""
+
+    def part(match: re.Match[str]) -> str:
+        kind, source, words = match.groups()
+        if kind == "row":
+            row = gallery_row(source, int(words)).replace("\n", "\n> ")
+            return f"> {row}\n>\n> *One of [ten rows of {source}](gallery/{source}.md).*"
+        if kind == "section":
+            return relinked(section((ROOT / source).read_text("utf-8"), words))
+        return f"![{words}]({source})"
+
+    return _TAKEN.sub(part, text)
+
+
+def gallery_row(dataset: str, number: int) -> str:
+    """A row of the gallery without its number. `KeyError`: there is none of this number."""
+    rows = section(GALLERY.read_text("utf-8"), dataset)
+    match = re.search(rf"^\*\*{number}\.\*\* (.*?)(?=^\*\*\d+\.\*\* |\Z)", rows, re.M | re.S)
+    if not match:
+        raise KeyError(number)
+    return match[1].strip()
+
+
+def gallery_pages() -> Iterator[tuple[str, str]]:
+    """Path and Markdown of the pages of the gallery: of each dataset, and the list of them."""
+    text = GALLERY.read_text("utf-8")
+    names = re.findall(r"^## (\S+)$", text, re.M)
+    lines = ["# Gallery", "", GALLERY_WORDS, ""]
+    for name in names:
+        lines += [f"## [{name}]({name}.md)", "", gallery_row(name, 1), ""]
+        introduction = f"The dataset: [{name}](../datasets/{name}.md). {WHY_WORDS}"
+        yield f"gallery/{name}.md", f"# Rows of {name}\n\n{introduction}\n\n{section(text, name)}\n"
+    others = [name for name in _builders() if name not in names]
+    lines += ["## Made with people", "", PEOPLE_WORDS, ""]
+    lines += [f"- [{name}](../datasets/{name}.md#what-a-row-looks-like)" for name in others]
+    yield "gallery/index.md", "\n".join(lines) + "\n"
 
 
 def relinked(text: str) -> str:
@@ -88,6 +160,8 @@ def dataset(name: str, model: Any) -> str:
         lines += [f"## {heading}", "", section(prose, heading), ""]
         if heading == "What it measures":
             lines += ["## What a row looks like", "", example(name), ""]
+            if f"\n## {name}\n" in f"\n{GALLERY.read_text('utf-8')}":
+                lines += [f"[Ten more, with the facts behind them](../gallery/{name}.md).", ""]
     found = released(one.dataset for one in mine.values())
     lines += ["## The card of a release", ""]
     lines += [f"- [{one.parent.name} {one.name}](cards/{one.parent.name}.md)" for one in found]
@@ -197,19 +271,32 @@ def template_keys() -> str:
     return "\n".join(lines)
 
 
+COMMAND_LINE = """\
+# Command line
+
+Each is `factdrift COMMAND`, or `python -m factdrift COMMAND`. `-h` shows what a command takes.
+
+- stdout has the result alone: a folder or file that was made, a line each, or the table that was
+  asked for; with `--json`, where a command has it, as JSON. So `factdrift verify "$(factdrift
+  release timeqa)"` works.
+- stderr has all else. Every command takes `-q` (`--quiet`: warnings, errors and questions alone)
+  and `-v` (`--verbose`: with times, every split of a release, what libraries log, and where an
+  error comes from), before or after its name.
+- `factdrift --install-completion` lets your shell complete commands and options.
+"""
+"""What holds for all commands."""
+
+
 def commands() -> str:
     """Every command with its arguments and options, as the program itself knows them."""
     import typer
 
-    from factdrift.builders.cli import app
+    from factdrift.builders.cli import EXIT_STATUSES, app
 
     group: Any = typer.main.get_command(app)
-    lines = [
-        "# Command line",
-        "",
-        "Each is `factdrift COMMAND`, or `python -m factdrift COMMAND`.",
-        "",
-    ]
+    lines = [*COMMAND_LINE.splitlines(), "", "| exit status | when |", "|--:|:--|"]
+    lines += [f"| {status} | {text} |" for status, text in EXIT_STATUSES.items()]
+    lines.append("")
     for name, command in sorted(group.commands.items()):
         lines += [f"## {name}", "", command.help or "", "", *_options(command), ""]
     return "\n".join(lines)
@@ -220,7 +307,7 @@ def _options(command: Any) -> Iterator[str]:
     yield "| argument or option | what it is | default |"
     yield "|:--|:--|:--|"
     for parameter in command.params:
-        if getattr(parameter, "hidden", False) or parameter.name == "help":
+        if getattr(parameter, "hidden", False) or parameter.name in ("help", "quiet", "verbose"):
             continue
         is_option = parameter.opts[0].startswith("-")
         words = parameter.opts if is_option else [(parameter.name or "").upper()]
@@ -265,7 +352,9 @@ def _cards() -> list[Path]:
 def pages() -> Iterator[tuple[str, str]]:
     """Path and Markdown of every page that is made."""
     for document, page in DOCUMENTS.items():
-        yield page, relinked((ROOT / document).read_text("utf-8"))
+        text = relinked((ROOT / document).read_text("utf-8"))
+        yield page, text + BY_TASK if document == "README.md" else text
+    yield from gallery_pages()
     yield "datasets/index.md", datasets()
     for name, model in _builders().items():
         yield f"datasets/{name}.md", dataset(name, model)
@@ -279,6 +368,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def on_files(files: Any, config: Any) -> Any:
     """Called by MkDocs: put the pages beside those of the folder."""
+    from mkdocs.contrib import search
     from mkdocs.structure.files import File
 
     for path, text in pages():
@@ -287,7 +377,24 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, path, abs_src_path=str(picture)))
     for path, content in shared_results.pictures():
         files.append(File.generated(config, path, content=content))
+    files.append(File.generated(config, "scale.png", content=scale_picture.draw()))
+    sorting = str(shared_results.script())
+    files.append(File.generated(config, shared_results.SORTING, abs_src_path=sorting))
+    lunr = Path(search.__file__).parent / "templates" / SEARCH_PROGRAM
+    files.append(File.generated(config, SEARCH_PROGRAM, abs_src_path=str(lunr)))
     return files
+
+
+def on_post_build(config: Any) -> None:
+    """Called by MkDocs: the index of the search is a script, as `docs/search.js` reads it.
+
+    The plugin's file is taken away: nothing reads it.
+    """
+    index = Path(config["site_dir"], "search/search_index.json")
+    index.with_name("index.js").write_text(
+        f"var searchIndex = {index.read_text('utf-8')};\n", "utf-8"
+    )
+    index.unlink()
 
 
 def on_config(config: Any) -> Any:
@@ -298,6 +405,11 @@ def on_config(config: Any) -> Any:
         {"Datasets": entries} if "Datasets" in entry else entry for entry in config["nav"]
     ]
     return config
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Called by MkDocs: a page gets what it takes from elsewhere."""
+    return with_taken(markdown)
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:

@@ -1,9 +1,10 @@
 """Write the lock files: what `make` installs, with the sha256 of every file that may be installed.
 
-`make lock` runs it. `run.txt` has what a release and the build of the package need; a file for
-each extra has what that one adds. uv resolves them for every supported Python and platform, at the
-versions of `constraints.txt`, and `pip install --require-hashes -r locks/NAME.txt` refuses any
-file that is not listed. No address stands in a lock: files come from the index that pip uses.
+`make lock` runs it. `run.txt` has what the sample's releases, scores and the build of the package
+need, with the extras of `SETUP`; a file for each other extra has what that one adds. uv resolves
+them for every supported Python and platform, at the versions of `constraints.txt`, and `pip install
+--require-hashes -r locks/NAME.txt` refuses any file that is not listed. No address stands in a
+lock: files come from the index that pip uses.
 """
 
 import re
@@ -18,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "locks"
 BUILD = ("hatchling", "editables")
 """What builds the package: without build isolation it has to be installed before."""
+SETUP = ("news", "retrieval", "score", "tokenizer")
+"""Extras that `make setup` installs: without them some of the sample's datasets are left out."""
 GPU_LIBRARIES = re.compile(r"(nvidia|cuda)-|triton==")
 """What torch's builds for NVIDIA cards need besides (`nvidia-cublas==…`, not `torch==…`): 3 GB
 that a processor has no use for, so they are a lock of their own, `gpu.txt`."""
@@ -70,10 +73,10 @@ def write(name: str, blocks: Sequence[str], base: str | None = None) -> None:
 def main() -> None:
     """Write all locks anew."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    base = resolve(())
+    base = resolve(SETUP)
     write("run.txt", list(base.values()))
-    for extra in project["optional-dependencies"]:
-        pins = resolve((extra,))
+    for extra in sorted(set(project["optional-dependencies"]).difference(SETUP)):
+        pins = resolve((*SETUP, extra))
         # A requirement may need another marker beside an extra, but never another version.
         versions = {pin.split(" ;")[0] for pin in pins}
         clashes = [pin for pin in base if pin.split(" ;")[0] not in versions]

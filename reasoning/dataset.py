@@ -1,5 +1,6 @@
 """The `temporal-reasoning` dataset: questions over several facts, alone or with a table."""
 
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -42,6 +43,8 @@ class TemporalReasoning(DatasetBuilder):
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering", "multiple-choice")
     citations: ClassVar[tuple[str, ...]] = ("tan-etal-2023-towards",)
+
+    next_commands: ClassVar[Mapping[str, str]] = {"questions": "tasks {release} --for lm-eval"}
 
     builder: Literal["temporal-reasoning"]
     relations: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 
 import factdrift
 from factdrift.builders.core.config import display_path
+from factdrift.builders.core.dataset import Scalar
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import load_manifest, locate_file
 from factdrift.builders.templama.guesses import GUESSES, answers, guesses
@@ -36,23 +37,36 @@ def _parts(release_folder: Path) -> tuple[list[ChosenSplit], Path]:
     return chosen_splits, locate_file(release_folder, timelines_file[0].file)
 
 
-def baseline_lines(release_folder: Path) -> Iterator[str]:
-    """A line for each split, then for each relation of what is updated; in per cent.
+def baseline_shares(release_folder: Path) -> dict[str, list[dict[str, Scalar]]]:
+    """Return the share that each guess has right: of each split, and of each relation's updates.
 
     `UserError`: the release has no timelines, or no rows that name the answers of before.
     """
     chosen_splits, timelines_file = _parts(release_folder)
-    yield "".join([f"{'':<16}{'comparisons':>12}", *(f"{name:>17}" for name in GUESSES)])
     updated_splits = [
         chosen_split for chosen_split in chosen_splits if chosen_split.config == "updated"
     ]
+    shares: dict[str, list[dict[str, Scalar]]] = {}
     for group_column, group_splits in (("split", chosen_splits), ("relation", updated_splits)):
-        if group_column == "relation" and group_splits:
-            yield "updated, by relation"
         split_paths = [
             locate_file(release_folder, chosen_split.split.file) for chosen_split in group_splits
         ]
-        for guess_row in guesses(split_paths, timelines_file, group_column) if split_paths else ():
+        if split_paths:
+            shares[group_column] = guesses(split_paths, timelines_file, group_column)
+    return shares
+
+
+def baseline_lines(release_folder: Path) -> Iterator[str]:
+    """A line for each split, then for each relation of what is updated; in per cent.
+
+    `UserError` as of `baseline_shares`.
+    """
+    shares = baseline_shares(release_folder)
+    yield "".join([f"{'':<16}{'comparisons':>12}", *(f"{name:>17}" for name in GUESSES)])
+    for group_column, guess_rows in shares.items():
+        if group_column == "relation":
+            yield "updated, by relation"
+        for guess_row in guess_rows:
             share_texts = (
                 "-"
                 if guess_row[guess_name] is None
@@ -107,6 +121,7 @@ def write_baselines(release_folder: Path, out: Path, row_limit: int | None) -> I
             "model": f"knows nothing, {guess}",
             "version": manifest.version,
             "limit": row_limit,
+            "guess": guess,
         }
         description |= {"dataset": manifest.dataset, "code_version": factdrift.__version__}
         write_about(predictions_file, description)

@@ -1,7 +1,8 @@
 """The commands that use a release; `builders.cli` has them beside its own."""
 
 from collections.abc import Callable
-from datetime import date
+from dataclasses import asdict
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,10 +10,25 @@ import typer
 
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.progress import echo, say
+from factdrift.builders.core.options import (
+    TEMPLATES,
+    AsJson,
+    Build,
+    Jobs,
+    Memory,
+    Snapshot,
+    Templates,
+    listed_relations,
+)
+from factdrift.builders.core.progress import echo, echo_json, say
 from factdrift.scoring.export import FormatName
 from factdrift.scoring.export.id_forms import IdForm
-from factdrift.scoring.option_values import Baseline, MemoryName
+from factdrift.scoring.option_values import (
+    QUICK_ENDPOINT,
+    QUICK_RELATIONS,
+    Baseline,
+    MemoryName,
+)
 
 
 def score(
@@ -58,6 +74,7 @@ def score(
         Path | None,
         typer.Option(help="Folder that gets the answers and figures in a form to be shared."),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Score predictions against a release: metrics by split, period, relation and more."""
     from factdrift.scoring import retrieval
@@ -70,6 +87,9 @@ def score(
         split_scores = retrieval.score_run(release, run)
         if out:
             retrieval.write_retrieval(split_scores, out / "retrieval.json")
+        if as_json:
+            echo_json(retrieval.scores_data(split_scores))
+            return
         for line in retrieval.retrieval_lines(split_scores):
             echo(line)
         return
@@ -86,12 +106,14 @@ def score(
         say=say,
     )
     scores = score_predictions(score_options)
-    for line in summary_lines(scores):
+    if as_json:
+        echo_json({"folder": scores.folder, **scores.summary})
+    for line in () if as_json else summary_lines(scores):
         echo(line)
     if share is not None:
         from factdrift.scoring import results
 
-        echo(f"to be shared: {results.share_results(score_options, scores, share)}")
+        say(f"to be shared: {results.share_results(score_options, scores, share)}")
 
 
 def search(
@@ -112,7 +134,8 @@ def search(
     """Search a corpus for its queries, by BM25 or by embeddings: baselines of retrieval."""
     from factdrift.scoring.search_baselines import search_passages
 
-    say(f"{search_passages(folder, out, by, model):,} results in {out}")
+    say(f"{search_passages(folder, out, by, model):,} results")
+    echo(str(out))
 
 
 def memory(
@@ -128,7 +151,8 @@ def memory(
     """Send a stream through a simple memory: what a memory of yours is compared with."""
     from factdrift.scoring.memories import answer_by_name
 
-    say(f"{answer_by_name(name, stream, out):,} answers in {out}")
+    say(f"{answer_by_name(name, stream, out):,} answers")
+    echo(str(out))
 
 
 def results(
@@ -151,14 +175,17 @@ def baselines(
     limit: Annotated[
         int | None, typer.Option(min=1, help="Of these, rows of each config, as of run-model.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Score answers that know nothing: those of before, the longest held, the most frequent."""
-    from factdrift.scoring.baselines import baseline_lines, write_baselines
+    from factdrift.scoring.baselines import baseline_lines, baseline_shares, write_baselines
 
-    for line in baseline_lines(release):
+    if as_json:
+        echo_json(baseline_shares(release))
+    for line in () if as_json else baseline_lines(release):
         echo(line)
     for path in write_baselines(release, out, limit) if out else ():
-        echo(f"answers: {path}")
+        say(f"answers: {path}")
 
 
 def fuar(
@@ -179,14 +206,16 @@ def report(
     """Show the scores of one or several models on one page."""
     from factdrift.scoring.report import write_report
 
-    echo(f"open {write_report(scores, to)}")
+    page_path = write_report(scores, to)
+    say("open this page in a browser:")
+    echo(str(page_path))
 
 
-def _day(day_text: str | None) -> date | None:
+def _day(day_text: str | None, option: str = "--cutoff") -> date | None:
     try:
         return None if day_text is None else date.fromisoformat(day_text)
     except ValueError as error:
-        raise UserError(f"--cutoff: not a day: {day_text!r}", hint="write 2024-06-30") from error
+        raise UserError(f"{option}: not a day: {day_text!r}", hint="write 2024-06-30") from error
 
 
 def run_model(
@@ -303,7 +332,7 @@ def run_model(
         if getattr(context.get_parameter_source(option_name), "name", "") == "COMMANDLINE"
     }
     settings = model_settings(backend, option_values, given_options)
-    run(
+    predictions_file = run(
         ModelOrder(
             release=release,
             settings=settings,
@@ -321,6 +350,7 @@ def run_model(
             offline=offline,
         )
     )
+    echo(str(predictions_file))
 
 
 def export(
@@ -354,9 +384,195 @@ def export(
     """Write a release as the files of an original dataset, for the code that reads these."""
     from factdrift.scoring.export import export_release
 
-    export_release(folder, name, to, say, passages, ids, config, sessions)
+    echo(str(export_release(folder, name, to, say, passages, ids, config, sessions)))
+
+
+def quick(
+    *,
+    window: Annotated[
+        tuple[str, str],
+        typer.Option(
+            metavar="4 quarters",
+            help="Full periods before the day (months, quarters, years), or 2025Q1 2025Q4.",
+        ),
+    ] = ("4", "quarters"),
+    day: Annotated[
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD", help="The day before which periods end.", show_default="today"
+        ),
+    ] = None,
+    relations: Annotated[
+        str, typer.Option(help="Relations with a template: P54-club,P39-office,…")
+    ] = QUICK_RELATIONS,
+    endpoint: Annotated[
+        str, typer.Option(help="A SPARQL endpoint with Wikidata's data.")
+    ] = QUICK_ENDPOINT,
+    user_agent: Annotated[
+        str | None, typer.Option(help="For the endpoint: your tool and a contact.")
+    ] = None,
+    road: Annotated[
+        Literal["auto", "pages", "whole"],
+        typer.Option(help="How it is asked; auto: as its host is known to like it, else pages."),
+    ] = "auto",
+    minutes: Annotated[
+        float, typer.Option(min=1, help="Ask the endpoint nothing more after so long.")
+    ] = 240,
+    snapshot: Annotated[
+        str | None,
+        typer.Option(
+            "--snapshot-date",
+            "--snapshot",
+            metavar="YYYY-MM-DD",
+            help="Day of the endpoint's data.",
+            show_default="as it says",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Asked about the rows: a name on the Hub, folder, or a server's name."),
+    ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            help="`transformers`: this machine; `openai`: a server; or a package's.",
+            show_default="transformers, or openai with --base-url",
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of the model's server, up to /v1.")
+    ] = None,
+    key_variable: Annotated[
+        str, typer.Option(help="Environment variable that holds the server's key, if any.")
+    ] = "OPENAI_API_KEY",
+    limit: Annotated[
+        int, typer.Option(min=1, help="Rows of each config that the model is asked.")
+    ] = 500,
+    out: Annotated[Path, typer.Option(help="Folder of everything.")] = Path("quick"),
+    as_json: AsJson = False,
+    templates: Templates = TEMPLATES,
+    jobs: Jobs = 2,
+    memory: Memory = "2GB",
+) -> None:
+    """Make last quarter's benchmark from an endpoint, without a dump, and test a model on it.
+
+    A release, answers, scores and a report; the same command goes on where it was stopped.
+    """
+    from factdrift.scoring.quick import QuickOrder, make_quickly, window_periods
+    from factdrift.scoring.run_model import model_settings
+
+    last_day = _day(day, "--day") or datetime.now(UTC).date()
+    settings = None
+    if model is not None:
+        server_values = {} if base_url is None else {"base_url": base_url}
+        if base_url is not None:
+            server_values["key_variable"] = key_variable
+            keys.grant(key_variable, base_url)
+        backend_name = backend or ("transformers" if base_url is None else "openai")
+        # an answer is a name: one line, as of `run-model`
+        answer_values = {"model": model, "new_tokens": 16, "temperature": 0.0, "stop": ("\n",)}
+        settings = model_settings(backend_name, answer_values | server_values, server_values)
+    elif backend is not None or base_url is not None:
+        raise UserError("--backend and --base-url are about a model", hint="name it: --model NAME")
+    order = QuickOrder(
+        endpoint=endpoint,
+        user_agent=user_agent,
+        relations=listed_relations(relations),
+        periods=window_periods(window, last_day),
+        road=road,
+        minutes=minutes,
+        snapshot=_day(snapshot, "--snapshot-date"),
+        settings=settings,
+        limit=limit,
+        out=out,
+        templates=templates,
+        jobs=jobs,
+        memory=memory,
+        say=say,
+    )
+    result = make_quickly(order)
+    if as_json:
+        echo_json(result._asdict())
+        return
+    for line in result.lines():
+        say(line)
+    echo(str(result.release))
+
+
+def audit(
+    file: Annotated[Path, typer.Argument(help="JSON lines, JSON, CSV, TSV or Parquet.")],
+    *,
+    dump: Annotated[list[str], typer.Option(metavar="PATH", help="A Wikidata dump. Repeatable.")],
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD",
+            help="The day to judge by.",
+            show_default="the date of the row, else the day of the dump",
+        ),
+    ] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="The column with ids of subjects: Q42.")
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option(help="The column of the property: P54, or its name.")
+    ] = None,
+    property_id: Annotated[
+        str | None, typer.Option("--property", help="Instead, the property of all rows: P54.")
+    ] = None,
+    answers: Annotated[
+        str | None, typer.Option(help="The column of answers: ids or names, one or a list.")
+    ] = None,
+    answer_ids: Annotated[
+        str | None, typer.Option(help="The column of the answers' ids, beside their names.")
+    ] = None,
+    date_column: Annotated[
+        str | None, typer.Option("--date", help="The column of dates: 2019, 2019-Q3, 2019-07-24.")
+    ] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Write the table as of the day, and what changed.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the result.", show_default="audits/<file>")
+    ] = None,
+    snapshot: Snapshot = None,
+    templates: Templates = TEMPLATES,
+    build: Build = Path("build"),
+    as_json: AsJson = False,
+    jobs: Jobs = 2,
+    memory: Memory = "600MB",
+) -> None:
+    """Say of each row of a published table whether its answer still holds, by a Wikidata dump."""
+    from factdrift.scoring.audit.forms import column_choice
+    from factdrift.scoring.audit.run import AuditOptions
+    from factdrift.scoring.audit.run import audit as run_audit
+    from factdrift.scoring.audit.summary import summary_table
+
+    out = out or Path("audits") / file.stem
+    columns = column_choice(subject, relation, property_id, answers, answer_ids, date_column)
+    audit_options = AuditOptions(
+        file=file,
+        dump=dump,
+        out=out,
+        say=say,
+        as_of=_day(as_of, "--as-of"),
+        snapshot=snapshot,
+        columns=columns,
+        repair=repair,
+        templates=templates,
+        build=build,
+        jobs=jobs,
+        memory=memory,
+    )
+    audit_summary = run_audit(audit_options)
+    if as_json:
+        echo_json(asdict(audit_summary))
+        return
+    for line in summary_table(audit_summary):
+        say(line)
+    echo(str(out))
 
 
 ALL: tuple[Callable[..., None], ...] = (
-    *(export, run_model, score, results, baselines, search, memory, report, fuar),
+    *(audit, export, quick, run_model, score, results, baselines, search, memory, report, fuar),
 )

@@ -13,9 +13,17 @@ would be too small to read."""
 # one for each colour, so that models can be told apart in black and white as well
 _MARKERS = "osD^vP"
 _CHANCE = "chance"
+_MARKED = "knowledge stops"
+_INTERVAL = "95 % interval"
+# a line of four points and a gap of three, so that a short one is seen to be dashed
+_DASHED = (0, (4, 3))
 # Letters of a label in a narrow figure, where it takes up to half of the width; twice as many in a
 # wide one.
 _LABEL_LETTERS = 24
+# Letters of a name in a legend: a line of a narrow figure, or half of one in a wide figure.
+_LEGEND_LETTERS = 44
+# Letters of the longest name that leaves room for three of them in a line of a wide figure.
+_THIRD_LETTERS = 28
 
 
 Series = Mapping[str, Mapping[str, Mean]]
@@ -40,7 +48,9 @@ def line_figure(
     """
 
     def make() -> Any:
-        figure, panel = _panel(figure_width, 3.2 if figure_width > 5 else 2.9)
+        # a narrow figure has a line of its legend for each model
+        figure_height = 3.2 if figure_width > 5 else 2.5 + 0.19 * len(series)
+        figure, panel = _panel(figure_width, figure_height)
         for model_number, (model_name, points_by_value) in enumerate(series.items()):
             colour, marker = _look(model_number)
             value_places = [
@@ -72,7 +82,7 @@ def line_figure(
             last_value = (marked_values or {}).get(model_name)
             if last_value in value_names:
                 mark_place = value_names.index(last_value) + 0.5
-                panel.axvline(mark_place, color=colour, linestyle=(0, (4, 3)), linewidth=1.2)
+                panel.axvline(mark_place, color=colour, linestyle=_DASHED, linewidth=1.2)
             chance_means = (chance_series or {}).get(model_name, {})
             chance_points = [
                 (place_number, 100 * chance_means[value_name].mean)
@@ -83,6 +93,10 @@ def line_figure(
                 panel.plot(*zip(*chance_points, strict=True), color=colour, linestyle=":")
         if chance_series:
             panel.plot([], [], color=INK, linestyle=":", label=_CHANCE)
+        if set((marked_values or {}).values()) & set(value_names):
+            panel.axvline(-1, color=INK, linestyle=_DASHED, linewidth=1.2, label=_MARKED)
+        if _has_interval(series):
+            panel.fill_between([], [], [], color=INK, alpha=0.16, linewidth=0, label=_INTERVAL)
         panel.set_ylim(-2, 102)
         panel.set_xlim(-0.5, len(value_names) - 0.5)
         tick_step = -(-len(value_names) // (14 if figure_width > 5 else 7))
@@ -144,6 +158,8 @@ def dot_figure(
                     )
         if chance_series:
             panel.plot([], [], color=INK, marker="|", linestyle="none", label=_CHANCE)
+        if _has_interval(series):
+            panel.plot([], [], color=INK, linewidth=1.6, label=_INTERVAL)
         panel.set_xlim(-2, 102)
         panel.set_ylim(len(value_names) - 0.4, -0.6)
         panel.set_yticks(
@@ -159,6 +175,13 @@ def dot_figure(
 def _look(model_number: int) -> tuple[str, str]:
     """Return the colour and the marker of a model."""
     return COLOURS[model_number % len(COLOURS)], _MARKERS[model_number % len(_MARKERS)]
+
+
+def _has_interval(series: Series) -> bool:
+    for points_by_value in series.values():
+        if any(mean.low is not None for mean in points_by_value.values()):
+            return True
+    return False
 
 
 def _ends(mean: Mean) -> tuple[float, float, float]:
@@ -185,13 +208,19 @@ def _finished(figure: Any, panel: Any, mean_axis: str, figure_width: float) -> A
     panel.tick_params(length=0, colors=INK)
     (panel.set_yticks if mean_axis == "y" else panel.set_xticks)(range(0, 101, 25))
     handles, label_texts = panel.get_legend_handles_labels()
-    label_texts = [_short(legend_label, figure_width) for legend_label in label_texts]
-    legend_place = {"loc": "outside upper left", "ncols": 3 if figure_width > 5 else 1}
+    label_texts = [_cut_label(legend_label, _LEGEND_LETTERS) for legend_label in label_texts]
+    column_count = 1
+    if figure_width > 5:
+        column_count = 2 if max(map(len, label_texts), default=0) > _THIRD_LETTERS else 3
+    legend_place = {"loc": "outside upper left", "ncols": column_count}
     figure.legend(handles, label_texts, frameon=False, **legend_place)
     return figure
 
 
 def _short(label_text: str, figure_width: float) -> str:
-    most_letters = _LABEL_LETTERS if figure_width < 5 else 2 * _LABEL_LETTERS
+    return _cut_label(label_text, _LABEL_LETTERS if figure_width < 5 else 2 * _LABEL_LETTERS)
+
+
+def _cut_label(label_text: str, most_letters: int) -> str:
     flat_text = " ".join(label_text.split())
     return flat_text if len(flat_text) <= most_letters else flat_text[: most_letters - 1] + "…"

@@ -109,7 +109,10 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 
 
 class PredictionsAbout(BaseModel):
-    """The file beside predictions that describes them; further fields are ignored."""
+    """The file beside predictions that describes them; further fields are ignored.
+
+    `guess` names a baseline that knows nothing, as `factdrift baselines` writes it.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -117,6 +120,7 @@ class PredictionsAbout(BaseModel):
     dataset: str | None = None
     version: str | None = None
     view: str | None = None
+    guess: str | None = None
 
     @property
     def name(self) -> str:

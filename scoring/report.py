@@ -1,17 +1,19 @@
 """`factdrift report`: scores of one or more models as one page and figures.
 
-The page stands alone: its figures are in it, it has no scripts, and every text of a model or a
-release is escaped. The same scores give the same bytes.
+The page stands alone: its figures are in it, its only script sorts its tables, and every text of a
+model or a release is escaped. The same scores give the same bytes.
 """
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
@@ -134,11 +136,14 @@ class _Drawing(NamedTuple):
     pictures: Mapping[str, str] = {}
 
 
-def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
+def _time_stratum(models: Sequence[Scores]) -> str:
+    """Return the name of the finest time by which rows of these models are told apart."""
     stratum_names = {mean.stratum for model in models for mean in model.table}
-    time_stratum = next(
-        (name_of_time for name_of_time in TIMES if name_of_time in stratum_names), "period"
-    )
+    return next((time_name for time_name in TIMES if time_name in stratum_names), TIMES[0])
+
+
+def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
+    time_stratum = _time_stratum(models)
     for metric in _mains(models):
         is_main = metric == _MAIN[0]
         metric_label, name_ending = _NAMES[metric], "" if is_main else f"-{metric}"
@@ -172,8 +177,8 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
     )  # fmt: skip
     last_known = {}
     for scored_model in models:
-        if knowledge := scored_model.summary["knowledge"]:
-            last_known[scored_model.name] = knowledge["last_known"]
+        if scored_model.stop:
+            last_known[scored_model.name] = scored_model.stop.last_known
     yield _Drawing(
         "began", "began", "stale", "When knowledge stops",
         "By the period in which the right answer began: of the answers that were ever right, the "
@@ -246,9 +251,10 @@ def paired_tests(models: Sequence[Scores]) -> Iterator[PairedTest]:
     """Compare each pair of models on the rows that both have.
 
     Written answers are compared with written ones, and choices with choices among the same number
-    of options.
+    of options. A guess that solves rows by what they are is compared with nobody.
     """
-    for first_model, second_model in combinations(models, 2):
+    tested_models = [model for model in models if not model.is_solved(model.whole)]
+    for first_model, second_model in combinations(tested_models, 2):
         for metric in _MAIN:
             if _has(first_model, metric) and _has(second_model, metric):
                 first_marks, second_marks, subject_numbers = _marks(
@@ -299,6 +305,8 @@ def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:
         lstrip_blocks=True,
     )
     first_summary = models[0].summary
+    script = resource("scoring/sortable.js").read_text(encoding="utf-8")
+    script_digest = base64.b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")
     return (
         template_environment.get_template("report.html.j2").render(
             title=first_summary["title"],
@@ -315,6 +323,9 @@ def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:
             figures=figures,
             tests=list(paired_tests(models)),
             strata=list(_strata(models)),
+            time=_time_stratum(models),
+            script=Markup(script),  # noqa: S704 - ours
+            script_hash=f"sha256-{script_digest}",
         )
         + "\n"
     )
@@ -323,12 +334,13 @@ def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:
 class MeansTable(NamedTuple):
     """The overall means of answers that were written, or chosen.
 
-    `rows`: config (`together` first), model and its means by metric.
+    `rows`: config (`together` first), model, its number of rows and its means by metric, which are
+    none where a guess solves the config by what it is.
     """
 
     main: str
     metrics: list[str]
-    rows: list[tuple[str, Scores, dict[str, Mean]]]
+    rows: list[tuple[str, Scores, int, dict[str, Mean]]]
 
 
 def _tables(models: Sequence[Scores]) -> Iterator[MeansTable]:
@@ -345,7 +357,10 @@ def _tables(models: Sequence[Scores]) -> Iterator[MeansTable]:
                     if (mean.config, mean.split, mean.stratum) == (config, None, "all")
                 }
                 if main_metric in model_means:
-                    rows.append((config or "together", scored_model, model_means))
+                    row_count = model_means[main_metric].n
+                    if scored_model.is_solved(config):
+                        model_means = {}
+                    rows.append((config or "together", scored_model, row_count, model_means))
         metric_names = [
             column_name
             for column_name in COLUMNS[main_metric]

@@ -231,7 +231,9 @@ def check_all_results(result_folders: list[Path], release_folder: Path) -> Itera
     """Check folders of results; a line of each."""
     for folder in result_folders:
         results = check_results(folder, release_folder)
-        last_known = results.knowledge["last_known"] if results.knowledge else "–"
+        # a guess knows nothing, whatever its answers look like
+        knowledge = None if results.asked.get("guess") else results.knowledge
+        last_known = knowledge["last_known"] if knowledge else "–"
         model_and_release = f"{results.model}: {results.dataset} {results.version}"
         yield f"{model_and_release}, knows what changed until {last_known}: fits"
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hints import require_extra
 from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.progress import say
 from factdrift.builders.core.records import BadValueError, decode_record, numbered_lines, text_value
@@ -56,11 +57,9 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
     ten results, the share that was published after the query was asked; such a passage is not
     relevant. `UserError`: the folder or the run is none, or the run has no query of it.
     """
-    try:
-        import pytrec_eval
-    except ImportError:
-        hint = "pip install 'factdrift[retrieval]'"
-        raise UserError("scoring of runs needs pytrec_eval", hint=hint) from None
+    require_extra("retrieval", "scoring of runs needs pytrec_eval and SciPy")
+    import pytrec_eval
+
     results_by_query = _run(run)
     passage_days = _check_passages(results_by_query, folder / CORPUS, run)
     asking_days = _asking_days(folder / QUERIES)
@@ -268,9 +267,9 @@ def _lines(text_file: Path) -> Iterator[tuple[int, str]]:
         raise UserError(f"cannot be read: {error}", where=display_path(text_file)) from None
 
 
-def write_retrieval(split_scores: list[RetrievalScores], scores_file: Path) -> None:
-    """Write the scores as JSON."""
-    score_rows = [
+def scores_data(split_scores: list[RetrievalScores]) -> list[dict[str, object]]:
+    """Return the scores as JSON data."""
+    return [
         {
             **scores._asdict(),
             "measures": {
@@ -280,5 +279,9 @@ def write_retrieval(split_scores: list[RetrievalScores], scores_file: Path) -> N
         }
         for scores in split_scores
     ]
+
+
+def write_retrieval(split_scores: list[RetrievalScores], scores_file: Path) -> None:
+    """Write the scores as JSON."""
     scores_file.parent.mkdir(parents=True, exist_ok=True)
-    write_json(scores_file, score_rows, sort_keys=True)
+    write_json(scores_file, scores_data(split_scores), sort_keys=True)

@@ -4,6 +4,7 @@ Each answer is cached in the build folder as it comes, so that a killed run cont
 stopped and a second run asks nothing. Rows are read in windows: memory holds one.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -38,6 +39,8 @@ WINDOW = 512
 # The most accepted answers, and as many earlier ones, whose likelihood is asked: each costs a
 # forward pass. A guess that the samples do not contradict: few rows have more names.
 _MAX_SCORED_NAMES = 8
+# What helps where asking again does not: the same number of tokens cuts the same answer.
+_REMEDIES = {"cut_off": "raise --new-tokens"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,8 +149,9 @@ def run_model(order: ModelOrder) -> Path:
         f"{prediction_count:,} predictions in {display_path(predictions_file)}: "
         f"{model.hits:,} kept before; {model_run.cost()}"
     )
-    if model_run.failed:
-        order.say(f"  {model_run.failed:,} without a usable answer; run it again to ask them again")
+    for reason, answer_count in model_run.useless.most_common():
+        remedy = _REMEDIES.get(reason, "run it again to ask them again")
+        order.say(f"  {answer_count:,} without a usable answer ({reason}): {remedy}")
     if model_run.left_out:
         order.say(f"  {model_run.left_out:,} rows with nothing to choose among are left out")
     if model.usage.cut:
@@ -166,7 +170,8 @@ class _Run:
         chosen_splits: Sequence[ChosenSplit],
     ) -> None:
         self.order, self.asking, self.model, self.chosen = order, asking, model, chosen_splits
-        self.failed = self.left_out = 0
+        self.useless: Counter[str] = Counter()
+        self.left_out = 0
         self._wanted = (
             stratified_sample(order.release, chosen_splits, order.limit, order.seed)
             if order.limit
@@ -214,9 +219,10 @@ class _Run:
             for row, question, prompt_text in zip(
                 row_window, model_questions, prompt_texts, strict=True
             ):
-                answer_text = answer_by_prompt[prompt_text].text
-                self.failed += answer_text is None
-                yield self.asking.prediction(row, question, answer_text)
+                result = answer_by_prompt[prompt_text]
+                if result.text is None:
+                    self.useless[result.reason or "empty"] += 1
+                yield self.asking.prediction(row, question, result.text)
 
     def rows(self, chosen_split: ChosenSplit) -> Iterator[ViewRow]:
         """The rows of one split that are asked."""

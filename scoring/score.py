@@ -21,9 +21,11 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, writable
+from factdrift.builders.core.hints import require_extra
 from factdrift.builders.core.progress import progress
 from factdrift.builders.release.manifest import write_json
 from factdrift.builders.release.sql import column_sql
+from factdrift.builders.templama.guesses import SOLVED
 from factdrift.scoring import predictions
 from factdrift.scoring.intervals import SCALE, Floats, bundle_weights, mean_intervals
 from factdrift.scoring.knowledge import KnowledgeStop, find_knowledge_stop
@@ -116,9 +118,24 @@ class Scores:
 
     @property
     def stop(self) -> KnowledgeStop | None:
-        """The period at which the model's knowledge stops, if its answers show it."""
+        """The period at which the model's knowledge stops, if its answers show it.
+
+        A guess has none: it knows nothing, whatever its answers look like.
+        """
         knowledge = self.summary["knowledge"]
-        return knowledge and KnowledgeStop(**knowledge)
+        return KnowledgeStop(**knowledge) if knowledge and not self.guess else None
+
+    @property
+    def guess(self) -> str | None:
+        """The guess that was scored in place of a model; scores of older versions name none."""
+        return self.summary.get("guess")
+
+    def is_solved(self, config_name: str | None) -> bool:
+        """Whether a guess has a config right by what it is; None: one of all configs."""
+        solved_configs = SOLVED.get(self.guess or "", frozenset())
+        if config_name is None:
+            return any(mean.config in solved_configs for mean in self.table)
+        return config_name in solved_configs
 
     @cached_property
     def twins(self) -> tuple[TwinDifference, ...]:
@@ -137,7 +154,9 @@ class Scores:
         return [VerdictShares(**line) for line in self.summary.get("shares", ())]
 
     def means(self, stratum: str, metric: str, config_name: str | None) -> dict[str, Mean]:
-        """Value -> mean, of all splits, in the order of the table."""
+        """Value -> mean, of all splits, in the order of the table; none of what a guess solves."""
+        if self.is_solved(config_name):
+            return {}
         return {
             mean.value: mean
             for mean in self.table
@@ -152,6 +171,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
     `UserError`: the file is broken, or is of other rows or of another version of their prompts;
     rows without a prediction in a split that has some, unless `partial`.
     """
+    require_extra("score", "scores need SciPy, for their intervals")
     description = predictions.read_about(score_options.file)
     model_name = _model_name(score_options, description)
     with read_questions(
@@ -188,6 +208,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
         with disk_errors(scores_folder):
             score_summary: dict[str, Any] = {
                 "model": model_name,
+                "guess": getattr(description, "guess", None),
                 "dataset": manifest.dataset,
                 "title": manifest.title,
                 "version": manifest.version,

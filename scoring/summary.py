@@ -1,6 +1,6 @@
 """Print scores as a few lines of text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from factdrift.scoring.metrics import GUESSED
 from factdrift.scoring.score import Mean, Scores
@@ -16,8 +16,9 @@ COLUMNS = {"exact_match": _WRITTEN, "accuracy": CHOSEN}
 def summary_lines(scores: Scores) -> Iterator[str]:
     """Yield tables of the overall means, in per cent with their intervals, and the folder."""
     overall = [mean for mean in scores.table if (mean.split, mean.stratum) == (None, "all")]
+    solved = {mean.config for mean in overall if scores.is_solved(mean.config)}
     for main_metric, metric_names in COLUMNS.items():
-        yield from _metric_table(overall, main_metric, metric_names)
+        yield from _metric_table(overall, main_metric, metric_names, solved)
     yield "in per cent, with 95 % intervals by subject"
     yield from share_lines(scores.shares)
     if any(mean.metric == "accuracy" for mean in overall):
@@ -42,9 +43,15 @@ def summary_lines(scores: Scores) -> Iterator[str]:
 
 
 def _metric_table(
-    overall: Sequence[Mean], main_metric: str, metric_names: Sequence[str]
+    overall: Sequence[Mean],
+    main_metric: str,
+    metric_names: Sequence[str],
+    solved: Collection[str | None],
 ) -> Iterator[str]:
-    """Yield a line of heads and a line for each config that has the main metric."""
+    """Yield a line of heads and a line for each config that has the main metric.
+
+    Cells of configs that a guess has `solved` by what they are have a dash.
+    """
     by_config: dict[str | None, dict[str, Mean]] = {}
     for mean in overall:
         by_config.setdefault(mean.config, {})[mean.metric] = mean
@@ -55,7 +62,8 @@ def _metric_table(
     columns = [name for name in metric_names if name in present_names]
     yield "".join([f"{'config':<18}{'rows':>9}", *(f"{name:>20}" for name in columns)])
     for config, means in tabulated.items():
-        cells = (f"{percent_cell(means.get(name)):>20}" for name in columns)
+        shown_means = {} if config in solved else means
+        cells = (f"{percent_cell(shown_means.get(name)):>20}" for name in columns)
         yield "".join([f"{config or 'together':<18}{means[main_metric].n:>9,}", *cells])
 
 

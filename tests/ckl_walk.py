@@ -73,7 +73,7 @@ class Walk:
             memory="1GB",
             say=self.said.append,
         )
-        return release_all([file_path], release_options)[0]
+        return release_all([file_path], release_options)[0].published
 
     def batch(self, layout: str, number: int) -> HitBatch:
         """A batch of rows of the newest release."""

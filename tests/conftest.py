@@ -3,12 +3,16 @@
 import contextlib
 import fcntl
 import hashlib
+import importlib.util
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import traceback
+import venv
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -166,3 +170,59 @@ def _build(shared: Path) -> Path:
 def sample(sample_build: Future[Path]) -> Path:
     """The folder of a run of all sample recipes: `releases/` and `build/` in it."""
     return sample_build.result()
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout."""
+    wheel_folder = tmp_path_factory.mktemp("wheel")
+    command_words = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        str(ROOT),
+        "--no-deps",
+        "--wheel-dir",
+        str(wheel_folder),
+    ]
+    if importlib.util.find_spec("hatchling"):
+        command_words.append("--no-build-isolation")
+    subprocess.run(command_words, check=True, capture_output=True)
+    (path,) = wheel_folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="session")
+def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`factdrift` of an environment with the wheel and, beside it, what it stands on.
+
+    The libraries are those of the environment of the tests, without its own editable factdrift.
+    """
+    folder = tmp_path_factory.mktemp("env")
+    venv.create(folder, symlinks=True)
+    place = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    libraries = [path for path in sys.path if path.endswith("site-packages")]
+    (place / "libraries.pth").write_text("\n".join(libraries))
+    python = str(folder / "bin" / "python")
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", str(wheel)]
+    subprocess.run(pip, check=True, capture_output=True)
+    return folder / "bin" / "factdrift"
+
+
+def run_python_of(version: str) -> Path | None:
+    """A Python of a version (`3.12`) that starts: this one, one of the path or of pyenv."""
+    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+        return Path(sys.executable)
+    candidates = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    if on_path := shutil.which(f"python{version}"):
+        candidates.append(Path(on_path))
+    for candidate in candidates:
+        if (
+            subprocess.run(
+                [candidate, "-c", "import venv, ensurepip"], capture_output=True
+            ).returncode
+            == 0
+        ):
+            return candidate
+    return None

@@ -4,7 +4,7 @@ import pytest
 
 from factdrift.builders.facts.boundary_sides import sided_dates
 from factdrift.builders.text.dates import DateMention, TextDates, dates_in
-from factdrift.builders.text.en.tense import verb_forms
+from factdrift.builders.text.en.verbs import verb_forms
 from tests.tables import read_table
 
 

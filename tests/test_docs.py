@@ -1,13 +1,13 @@
 """Documents tell the truth: pages say what each key and command is, and walks run."""
 
 import doctest
-import importlib.util
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -16,16 +16,19 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from docs import hooks
+from docs import hooks, scale_picture
 from docs.hooks import dataset, example, invocation, pages, relinked, section
 from docs.keys import Key, keys, nested
 from factdrift.builders.core.config import Strict
 from factdrift.builders.facts.relations import Relation
 from factdrift.builders.recipes.recipe import Recipe, recipes
 from factdrift.builders.rows import ckl
+from tests.browser import Browser, browser
 from tests.conftest import ROOT, Completed
 from tests.house import package_imports, repeated_classes, top_down
 from tests.tables import names_of
+
+__all__ = ["browser"]
 
 
 @cache
@@ -97,6 +100,22 @@ def test_every_command_says_what_its_options_are() -> None:
     assert str(ROOT) not in text
 
 
+def shell_commands(text: str) -> Iterator[str]:
+    """Every command in the shell blocks of a page, whole and without its comment."""
+    for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
+        open_lines = ""
+        for line in block.replace("\\\n", " ").splitlines():
+            open_lines += re.sub(r"(^|\s)#.*", "", line).rstrip()
+            try:
+                shlex.split(open_lines)
+            except ValueError:  # a quotation goes on
+                open_lines += "\n"
+                continue
+            if open_lines.strip():
+                yield re.sub(r" +", " ", open_lines.strip())
+            open_lines = ""
+
+
 def _commands() -> list[str]:
     """Every command of the program in a block of any page, on one line."""
     document_texts = [
@@ -164,6 +183,44 @@ def test_every_dataset_shows_a_row() -> None:
         assert name not in REHEARSED or columns == set(names_of(fields(REHEARSED[name])))
 
 
+def test_a_page_takes_rows_sections_and_pictures_from_elsewhere() -> None:
+    first = hooks.gallery_row("as-of", 1)
+    lines = hooks.with_taken("a\n\n<!-- row: as-of 1 -->\n\nb").splitlines()
+    assert lines[2] == f"> {first.splitlines()[0]}" and lines[-1] == "b"
+    assert "](gallery/as-of.md)" in lines[-3]
+    edits = hooks.with_taken("<!-- section: README.md Edit a model -->")
+    assert edits == relinked(section((ROOT / "README.md").read_text("utf-8"), "Edit a model"))
+    assert hooks.with_taken("<!-- picture: a.png A b -->") == "![A b](a.png)"
+    with pytest.raises(KeyError):
+        hooks.gallery_row("as-of", 11)
+
+
+TASKS = ("score.md", "asof.md", "edit.md", "build.md", "people.md", "contributing.md", "scale.md")
+
+
+@pytest.mark.parametrize("page", TASKS)
+def test_the_page_of_a_task_has_a_row_or_a_picture(page: str) -> None:
+    text = generated_pages().get(page) or (ROOT / "docs" / page).read_text("utf-8")
+    assert re.search(r"^<!-- (row|picture): ", text, re.M)
+    assert page in generated_pages()["index.md"]
+
+
+def test_every_dataset_has_ten_rows_or_says_that_people_make_it() -> None:
+    made_pages, choice = generated_pages(), (ROOT / "docs/which.md").read_text("utf-8")
+    for name in hooks._builders():
+        assert f"[{name}](datasets/{name}.md)" in choice
+        rows = re.findall(r"^\*\*\d+\.\*\* ", made_pages.get(f"gallery/{name}.md", ""), re.M)
+        assert len(rows) == 10 or f"[{name}](../datasets/" in made_pages["gallery/index.md"]
+        assert rows == [] or f"](../gallery/{name}.md)" in made_pages[f"datasets/{name}.md"]
+
+
+def test_the_picture_of_the_whole_has_every_step_of_the_table() -> None:
+    minutes = scale_picture.processor_minutes()
+    text = section((ROOT / "SCALE.md").read_text("utf-8"), "Time, memory, disk")
+    assert len(minutes) == text.count("**: ") >= 5
+    assert scale_picture.draw().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize("path", recipes(), ids=lambda path: path.stem)
 def test_a_recipe_is_shown_with_the_inputs_it_waits_for(path: Path) -> None:
     recipe = recipes()[path]
@@ -190,14 +247,20 @@ def test_the_card_of_the_newest_release(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(hooks.pictures()) == [(f"datasets/cards/{picture}", newest / "plots/p.png")]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed")
-def test_the_pages_build_and_fetch_nothing(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages as `make docs` builds them, without the cards of releases that lie about."""
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed")
     from mkdocs.commands.build import build
     from mkdocs.config import load_config
 
-    config: Any = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
-    build(config)
-    page_names = {path.stem for path in tmp_path.rglob("*.html")}
+    folder = tmp_path_factory.mktemp("site")
+    build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder), strict=True))
+    return folder
+
+
+def test_the_pages_build_and_fetch_nothing(site: Path) -> None:
+    page_names = {path.stem for path in site.rglob("*.html")}
     assert {
         "index",
         "recipes",
@@ -207,27 +270,55 @@ def test_the_pages_build_and_fetch_nothing(tmp_path: Path) -> None:
         "scale",
         "quarters",
     } <= page_names
-    for page in tmp_path.rglob("*.html"):
+    for page in site.rglob("*.html"):
         text = page.read_text("utf-8")
         assert not re.search(r'<(?:script|img|link)[^>]+(?:src|href)="https?://', text), page
+
+
+SEARCHES = {
+    "as-of": "asof.html#the-dataset-as-of",
+    "as of": "asof.html#the-dataset-as-of",
+    "templama": "datasets/dynamic-templama.html",
+    "exact_match": "score.html#what-a-series-of-models-forgot",
+    "Knowledge stops": "score.html#score-a-model",
+}
+_TYPED = """const box = document.getElementById("mkdocs-search-query");
+box.value = arguments[0];
+box.dispatchEvent(new Event("input"));
+return [...document.querySelectorAll("article a")].map((link) => link.href);"""
+
+
+def test_the_search_finds_words_in_pages_of_a_folder(site: Path, browser: Browser) -> None:
+    browser.go(f"{(site / 'search.html').as_uri()}?q=as-of")
+    browser.texts("article a")
+    for words, address in SEARCHES.items():
+        links = browser.js(_TYPED, words)
+        assert [link for link in links if link.startswith(f"{site.as_uri()}/{address}")], words
+    assert browser.js(_TYPED, "zzzz") == []
+    assert browser.messages() == []
+
+
+@pytest.mark.parametrize("page", ["results", "which", "asof", "gallery/timeqa"])
+def test_a_page_is_no_wider_than_a_phone(page: str, site: Path, browser: Browser) -> None:
+    browser.size("phone")
+    browser.go((site / f"{page}.html").as_uri())
+    assert browser.overflow() == 0
+    assert browser.messages() == []
 
 
 # --- Documents beside the code ------------------------------------------------------------------
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("document", "least"), [("README.md", 6), ("TOUR.md", 30), ("PEOPLE.md", 20)]
-)
-def test_a_walk_runs_as_it_is_written(
-    document: str, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path if document == "README.md" else ROOT)
-    doctest_options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+def test_the_walk_of_people_runs_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """README and TOUR run from the wheel: `tests/test_document_blocks.py`."""
+    monkeypatch.chdir(ROOT)
     doctest_result = doctest.testfile(
-        str(ROOT / document), module_relative=False, optionflags=doctest_options
+        str(ROOT / "PEOPLE.md"),
+        module_relative=False,
+        optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE,
     )
-    assert doctest_result.attempted > least
+    assert doctest_result.attempted > 20
     assert doctest_result.failed == 0
 
 
@@ -235,7 +326,9 @@ def test_a_walk_runs_as_it_is_written(
     "document",
     [
         *("README.md", "CONTRIBUTING.md", "GLOSSARY.md", "TOUR.md", "PEOPLE.md", "SCALE.md"),
-        *("docs/asof.md", "docs/build.md", "docs/score.md", "samples/wikidata/README.md"),
+        *("docs/asof.md", "docs/audit.md", "docs/build.md", "docs/score.md"),
+        *("docs/edit.md", "docs/which.md"),
+        "samples/wikidata/README.md",
     ],
 )
 def test_paths_that_a_document_names_are_there(document: str) -> None:

@@ -245,6 +245,27 @@ def test_latest_never_reaches_a_release(server: DumpServer, tmp_path: Path) -> N
         find_inputs(never, tmp_path / "mine.yaml", {}, None, workspace)
 
 
+FORMS = [
+    # a line of a listing as another server writes it, and the size that is read
+    ('<img src="/f.gif"> <a href="A.gz">A.gz</a>   2026-11-12 04:31   12K', 12288),
+    ('<td><a href="./A.gz">A.gz</a></td><td>12-Nov-2026 04:31:09</td><td>812</td>', 812),
+    ('<li><a href="A.gz">A.gz</a></li>', None),
+    ('<a href="/mirror/dumps/A.gz">A.gz</a> 12-Nov-2026 04:31 -', None),
+    ('<a href="https://cdn.example/x/A.gz?sig=1">A.gz</a>', None),
+    ('<a href="?C=M;O=A">Last modified</a><a href="../">up</a><a href="A.gz">a</a>', None),
+]
+
+
+@pytest.mark.parametrize(("line", "size"), FORMS)
+def test_listings_of_mirrors(server: DumpServer, line: str, size: int | None) -> None:
+    server.served.files["/m/"] = f"<html><body>{line}</body></html>".encode()
+    listed = listings.read_listing(f"{server.served.url}/m/", lambda _: None)
+    assert [(entry.name, entry.size) for entry in listed if entry.name == "A.gz"] == [
+        ("A.gz", size)
+    ]
+    assert not {entry.name for entry in listed} & {"../", "?C=M;O=A", ""}
+
+
 def test_addresses_of_the_publishers_are_those_that_they_document() -> None:
     listings_by_name = {name: publisher.listing() for name, publisher in PUBLISHERS.items()}
     assert listings_by_name == {

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import BaseModel
 
+from docs.gallery import gallery
 from docs.hooks import section
 from factdrift.builders.facts.relations import Relation
 from factdrift.builders.recipes.datasets import BUILDERS
@@ -145,6 +146,7 @@ GOLDEN: dict[str, Callable[[Path], str]] = {
     "tables.tsv": tables,
     "mined.tsv": mined,
     "rows.md": rows,
+    "gallery.md": lambda release: gallery(release.parents[1]),
 }
 
 

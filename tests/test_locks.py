@@ -11,8 +11,13 @@ from packaging.utils import canonicalize_name
 from tests.conftest import ROOT
 
 LOCKS = sorted(path for path in (ROOT / "locks").glob("*.txt"))
+SETUP = re.findall(r"^SETUP = (.*)$", (ROOT / "locks/write.py").read_text("utf-8"), re.M)[0]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-EXTRAS = {"run": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
+EXTRAS: dict[str, list[str]] = {"run": [*PROJECT["dependencies"]]}
+"""What each lock has to hold; that of `make setup` has some extras, too."""
+for _extra, _requirements in PROJECT["optional-dependencies"].items():
+    _lock = "run" if f'"{_extra}"' in SETUP else _extra
+    EXTRAS[_lock] = [*EXTRAS.get(_lock, ()), *_requirements]
 
 
 def pins(name: str) -> dict[str, str]:

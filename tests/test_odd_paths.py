@@ -18,7 +18,7 @@ from torture import not_for_ever
 
 TEXTS = ("recipe", "archives", "layout", "dataset", "results", "prompts", *INPUTS)
 """Parameters that take a path as text, for they take names, addresses or patterns, too."""
-WRITTEN = ("out", "build", "to", "notes", "croissant", "feedback", "share")
+WRITTEN = ("out", "build", "to", "notes", "croissant", "feedback", "share", "svg")
 """Parameters that name what is written, so that most odd names do."""
 ODD = ("long", "deep", "newline", "-", "~", "folder", "fifo", "loop", "gone")
 UNWRITABLE = ("long", "deep", "fifo", "loop", "empty.txt")
@@ -116,8 +116,9 @@ def test_an_odd_path(command: str, one: Any, odd: str, place: Place) -> None:
     path = place.odd(odd)
     option = one.opts[0]
     if not option.startswith("-"):
-        at = [p.name for _, p in parameters() if _ == command and not p.opts[0].startswith("-")]
-        place_of = at.index(one.name)
+        params = typer.main.get_command(app).commands[command].params  # type: ignore[attr-defined]
+        arguments = [param.name for param in params if not param.opts[0].startswith("-")]
+        place_of = arguments.index(one.name)
         command_words[place_of : place_of + 1] = [path]
     elif option in command_words:
         command_words[command_words.index(option) + 1] = path

@@ -1,13 +1,11 @@
 """The wheel: what is in it, and that it works in an empty folder far from any checkout."""
 
-import importlib.util
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
-import venv
 import zipfile
 from pathlib import Path
 
@@ -20,44 +18,6 @@ from tests.tables import names_of
 QUICK = ("dynamic-templama", "wmt-question-dates")
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout."""
-    wheel_folder = tmp_path_factory.mktemp("wheel")
-    command_words = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        str(ROOT),
-        "--no-deps",
-        "--wheel-dir",
-        str(wheel_folder),
-    ]
-    if importlib.util.find_spec("hatchling"):
-        command_words.append("--no-build-isolation")
-    subprocess.run(command_words, check=True, capture_output=True)
-    (path,) = wheel_folder.glob("*.whl")
-    return path
-
-
-@pytest.fixture(scope="module")
-def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`factdrift` of an environment with the wheel and, beside it, what it stands on.
-
-    The libraries are those of the environment of the tests, without its own editable factdrift.
-    """
-    folder = tmp_path_factory.mktemp("env")
-    venv.create(folder, symlinks=True)
-    place = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-    libraries = [path for path in sys.path if path.endswith("site-packages")]
-    (place / "libraries.pth").write_text("\n".join(libraries))
-    python = str(folder / "bin" / "python")
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", str(wheel)]
-    subprocess.run(pip, check=True, capture_output=True)
-    return folder / "bin" / "factdrift"
-
-
 def factdrift(program: Path, folder: Path, *words: object) -> str:
     """What `factdrift WORDS` says in a folder."""
     ended_process = run_process(program, *words, cwd=folder, env={"PYTHONPATH": ""})
@@ -68,12 +28,20 @@ HEAVY = tuple(
     "duckdb ibis matplotlib numpy pandas pyarrow pyspark requests spacy torch transformers".split()
 )
 
+RARE = tuple("matplotlib pandas pyspark scipy sklearn spacy torch transformers".split())
+
 
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
         ("factdrift", (*HEAVY, "pydantic", "typer", "yaml")),
         ("factdrift.builders.cli", HEAVY),
+        # a recipe imports its own builder alone, and what is drawn or parsed comes when it is
+        ("factdrift.builders.release.release", (*RARE, "factdrift.builders.streamingqa.dataset")),
+        (
+            "factdrift.builders.templama.dataset, factdrift.scoring.score",
+            (*RARE, "factdrift.builders.generate.backends"),
+        ),
         # Arrow and NumPy start threads; beside them, reading processes could not be forked
         (
             "factdrift.builders.facts.relations, factdrift.builders.wikidata.mine",

@@ -1,5 +1,6 @@
 """The shell transcript of PEOPLE.md: typed in an empty folder, it says what stands there."""
 
+import os
 import re
 import shlex
 import sys
@@ -32,7 +33,8 @@ def pattern(lines: list[str]) -> str:
 @pytest.mark.slow
 def test_what_is_typed_says_what_stands_there(tmp_path: Path) -> None:
     commands = {"factdrift": [sys.executable, "-c", RUN], "python": [sys.executable]}
-    wide = {"COLUMNS": "200"}
+    scripts = Path(sys.executable).parent  # so that `factdrift` is what one types next
+    wide = {"COLUMNS": "200", "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
     for typed, lines in transcript():
         command_words = shlex.split(typed)
         typed_command = [*commands.get(command_words[0], command_words[:1]), *command_words[1:]]

@@ -1,6 +1,7 @@
 """Results that are shared: the folder, what is refused of one, and the reference results."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -229,13 +230,41 @@ def test_a_limit_writes_the_answers_of_as_many_rows_of_each_config(
 def test_the_page_shows_every_folder(shared_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_results, "FOLDER", shared_folder.parents[1])
     text = shared_results.page()
-    stratum_place = "results/sample-1.0.0/acme-m-1/answers.jsonl"
+    answers_place = "results/sample-1.0.0/acme-m-1/answers.jsonl"
     settings_text = "10 rows, view generate, limit 5, factdrift 0.1.9"
-    assert f"| acme/m-1 | [answers]({stratum_place}): {settings_text} | 50.0<br>[" in text
-    assert "![Exact match by period](results/sample-1.0.0.png)" in text
-    ((path, picture),) = shared_results.pictures()
-    assert path == "results/sample-1.0.0.png"
-    assert picture.startswith(b"\x89PNG")
+    assert f'<td><a href="{answers_place}">answers</a>: {settings_text}</td>' in text
+    assert '<td>acme/m-1</td><td class="number" data-sort="0.5">50.0 <small>' in text
+    cells = [f'<td>{period}</td><td class="number">5</td>' for period in PERIODS]
+    assert [cell for cell in cells if cell not in text] == []
+    pictures = dict(shared_results.pictures())
+    assert list(pictures) == ["results/sample-1.0.0-wide.png", "results/sample-1.0.0-phone.png"]
+    assert [path for path in pictures if f'"{path}"' not in text] == []
+    assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
+
+
+def test_the_page_leaves_cells_of_what_a_guess_solves_empty(
+    shared_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of rows that did not change there is nothing to say: no cell, no period, no curve."""
+    results = json.loads((shared_folder / FILE).read_text("utf-8"))
+    results["asked"] = {"guess": "answers before"}
+    (shared_folder / FILE).write_text(json.dumps(results))
+    monkeypatch.setattr(shared_results, "FOLDER", shared_folder.parents[1])
+    text = shared_results.page()
+    (row,) = re.findall(r"<tr><td>acme/m-1</td>.*</tr>", text)
+    assert "data-sort" not in row and "10 rows" in row
+    assert PERIODS[0] not in text and dict(shared_results.pictures()) == {}
+
+
+def test_texts_of_a_folder_are_escaped(shared_folder: Path) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    results = read_results(shared_folder)
+    run_settings = {**results.asked, "view": evil}
+    changed = results.model_copy(
+        update={"model": evil, "code_version": evil, "asked": run_settings}
+    )
+    lines = shared_results._metric_part([(shared_folder, changed)], shared_results.WRITTEN)
+    assert evil not in "".join(lines) and "".join(lines).count("&lt;img src=x") >= 3
 
 
 def test_a_curve_of_many_periods_is_of_years(shared_folder: Path) -> None:

@@ -54,6 +54,9 @@ def test_a_second_run_reuses_everything_and_writes_nothing(
     )
     assert "making" not in second_run.stderr
     assert "nothing written" in second_run.stderr
+    assert second_run.stdout.splitlines() == [
+        f"{sample / 'releases' / dataset / '1.0.0'}" for dataset in datasets or SAMPLED
+    ]
     assert {
         release_file: release_file.stat().st_mtime_ns for release_file in times_before
     } == times_before

@@ -285,6 +285,9 @@ def server(calls: list[tuple[str | None, Any]]) -> Iterator[str]:
             return 400, {"error": {"message": "no such person"}}
         if "/html/" in request.path:
             return 200, "<html>login</html>"
+        if "/short/" in request.path:
+            choice = {"message": {"content": ""}, "finish_reason": "length"}
+            return 200, {"choices": [choice]}
         known_answer = "<think>Let me see.</think>\n\nClub 7, of course\nand more"
         server_text = known_answer if "Person 7 plays for _X_" in text else "unknown"
         return 200, chat_reply(server_text, usage={"prompt_tokens": 11, "completion_tokens": 3})
@@ -396,17 +399,25 @@ def test_a_server_that_refuses_ends_the_run(
     assert not (tmp_path / "out.jsonl").exists()
 
 
+@pytest.mark.parametrize(
+    ("server_path", "told"),
+    [
+        ("html", "2 without a usable answer (html): run it again"),
+        ("short", "2 without a usable answer (cut_off): raise --new-tokens"),
+    ],
+)
 def test_what_is_no_answer_is_told_and_not_kept(
-    server: str, release_folder: Path, tmp_path: Path
+    server: str, release_folder: Path, tmp_path: Path, server_path: str, told: str
 ) -> None:
     told_lines: list[str] = []
-    settings = OpenAI(base_url=f"{server}/html/v1", model="m", retries=0)
+    settings = OpenAI(base_url=f"{server}/{server_path}/v1", model="m", retries=0)
     values: dict[str, Any] = {"configs": ["updated"], "build": tmp_path / "build"}
     values |= {"out": tmp_path / "out.jsonl", "say": told_lines.append}
     order = ModelOrder(release=release_folder, settings=settings, **values)
     for _ in range(2):
         run_model(order)
-        assert "2 without a usable answer" in told_lines[-1] and "0 kept before" in told_lines[-2]
+        assert told in told_lines[-1]
+        assert "0 kept before" in told_lines[-2]
     rows = [
         json.loads(output_line) for output_line in (tmp_path / "out.jsonl").read_text().splitlines()
     ]

@@ -3,22 +3,27 @@
 import html
 import json
 import re
+from base64 import b64encode
 from collections.abc import Sequence
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from factdrift.builders.core.errors import UserError
+from factdrift.scoring.metrics import VERDICTS
 from factdrift.scoring.report import write_report
-from factdrift.scoring.score import ScoreOptions, score_predictions
+from factdrift.scoring.score import ScoreOptions, Scores, score_predictions
+from factdrift.scoring.summary import summary_lines
 from samples.quarters.simulated import predict, stops_on
 from tests.browser import SIZES, Browser, browser
-from tests.conftest import run_cli
+from tests.conftest import ROOT, run_cli
 from tests.release_sample import publish
 
 __all__ = ["browser"]
+SORTING = (ROOT / "scoring/sortable.js").read_text("utf-8")
 EVIL = '<script>document.title = "taken"</script><img src=x onerror="document.title = 1">'
 
 
@@ -65,7 +70,7 @@ def report_folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     said_answers = run_cli(
         "report", scores_folder / "scores0", scores_folder / "scores1", "--to", page_file.parent
     ).stdout
-    assert said_answers == f"open {page_file}\n"
+    assert said_answers == f"{page_file}\n"
     return page_file
 
 
@@ -73,7 +78,14 @@ def test_the_page_stands_alone(report_folder: Path) -> None:
     text = report_folder.read_text("utf-8")
     assert EVIL not in text
     assert html.escape(EVIL, quote=False).replace('"', "&#34;") in text
-    assert not re.search(r"<script|<img src=x|https?://", text)
+    assert not re.search(r"<img src=x|https?://", text)
+    assert re.findall(r"<script.*?</script>", text, re.S) == [f"<script>{SORTING}</script>"]
+    assert f"script-src 'sha256-{b64encode(sha256(SORTING.encode()).digest()).decode()}'" in text
+    key = re.findall(r'<li><i class="(\w+)">', text)
+    assert key == list(VERDICTS)
+    assert [
+        verdict for verdict in key if f".{verdict} {{ background: var(--{verdict})" not in text
+    ] == []
     names = {path.name for path in report_folder.parent.iterdir()}
     figure_names = ("period", "outdated", "began", "lag", "relation")
     assert names == {
@@ -101,12 +113,48 @@ def test_nothing_runs_and_nothing_is_cut_off(
     browser.size(size)
     browser.go(report_folder.as_uri())
     assert browser.js("return document.title") == "dynamic-templama 1.0.0: scores"
-    assert browser.js("return document.scripts.length") == 0
+    assert browser.js("return document.scripts.length") == 1
     page_width = "return document.documentElement.scrollWidth - window.innerWidth"
     assert browser.js(page_width) <= 0
     loaded_addresses = "return [...document.images].every(i => i.complete && i.naturalWidth > 0)"
     assert browser.js(loaded_addresses)
     assert browser.messages() == []
+
+
+SORTED_TABLE = """<table class=sortable><thead><tr><th>model<th>score</thead><tbody>
+<tr class=first><td>b<td data-sort=9.5>9.5 [1, 10]<tr><td>a10<td><tr><td>a9<td data-sort=10>10
+</tbody></table><script>{script}</script>"""
+
+
+def test_a_click_on_a_head_sorts_a_table(browser: Browser) -> None:
+    """Numbers as numbers, the highest first, and empty cells last either way."""
+    browser.size("wide")
+    browser.open(SORTED_TABLE.format(script=SORTING))
+    orders = []
+    for head in ("score", "score", "model"):
+        browser.press(head)
+        orders.append(browser.texts("td:first-child"))
+    assert orders == [["a9", "b", "a10"], ["b", "a9", "a10"], ["a9", "a10", "b"]]
+
+
+def test_figures_of_a_guess_that_is_told_what_was_before_are_empty(tmp_path: Path) -> None:
+    """It has unchanged rows right by what they are; of updated ones its score says something."""
+    release_folder = publish(tmp_path / "r").folder
+    guess_file = predict(release_folder, tmp_path / "p.jsonl", lambda row: "C1")
+    description = {"model": "before", "dataset": "sample", "guess": "answers before"}
+    guess_file.with_suffix(".json").write_text(json.dumps(description))
+    scores = Scores.read(scored(release_folder, guess_file, tmp_path / "scores", "before"))
+    assert [scores.is_solved(config) for config in (None, "unchanged", "updated")] == [
+        True,
+        True,
+        False,
+    ]
+    assert scores.means("period", "exact_match", None) == {} and scores.stop is None
+    lines = [line.split() for line in summary_lines(scores)]
+    assert [line[2] == "-" for line in lines[1:4]] == [True, False, True]
+    text = write_report([tmp_path / "scores"], tmp_path / "page").read_text("utf-8")
+    together = re.search(r"<td data-label=\"config\">together</td>.*?</tr>", text, re.S)
+    assert together and re.findall(r'data-label="exact match"([^<]*)<', together[0]) == [">"]
 
 
 def scores_of(release_folder: Path, scores_folder: Path, names: Sequence[str]) -> list[Path]:

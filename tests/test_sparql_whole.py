@@ -12,12 +12,12 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
-from factdrift.builders.wikidata.finish import TABLES
+from factdrift.builders.wikidata.finish import TABLES, read_summary
 from factdrift.builders.wikidata.sparql import ENDPOINTS, choose_road
 from factdrift.builders.wikidata.sparql_client import SparqlClient, SparqlTerm
 from factdrift.builders.wikidata.sparql_whole import WholeAnswers, read_term
-from tests.conftest import checksums, start_process
-from tests.dumps import item, lines, statement
+from tests.conftest import checksums, run_cli, start_process
+from tests.dumps import item, lines, rows, statement
 from tests.sparql_server import TSV, How, Server, serve
 from tests.tables import column_of
 from tests.test_sparql_faults import HASTE
@@ -25,6 +25,17 @@ from tests.test_sparql_mine import AGENT, entities, mine_endpoint
 
 QLEVER_TRAILER = "\n!!!!>># An error has occurred while exporting the query result.\nout of time\n"
 """What QLever adds to an answer that it had begun when time ran out."""
+
+
+RECIPE_OF_CLASSES = """
+dataset: classes
+version: auto
+title: Classes
+summary: Classes.
+licence: CC0-1.0
+inputs: {dump: {licence: CC0-1.0}}
+build: {builder: dynamic-templama, relations: [P279], window: {latest: 1}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +77,10 @@ def test_a_relation_is_one_request(
     told: list[str] = []
     assert mine_whole(server, tmp_path, minutes=2, say=told.append) == expected
     assert "(whole): 9" in told[0]
-    assert "2 requests, and up to 3 for what they name; no request after 2 minutes" in told[0]
+    assert (
+        "2 more requests for them, and about 3 for what they name; no request after 2 minutes"
+        in told[0]
+    )
     assert told[1] == "  7 requests were made"
     assert expected.keys() == {*TABLES}
     # the day, two counts, two relations, what they name, and what that redirects to
@@ -207,3 +221,35 @@ mine_sparql({server.endpoint!r}, Path({str(tmp_path / "out")!r}), user_agent={AG
     # nothing but what was under way at a kill is asked twice
     assert len(queries) <= 7 + 2
     assert len(set(queries)) == 7
+
+
+@pytest.mark.parametrize("road", ["pages", "whole"])
+def test_classes_are_followed_up_from_what_is_named(tmp_path: Path, road: str) -> None:
+    """Of all that is a subclass, only what leads up from named items is asked for."""
+    path = tmp_path / "entities.jsonl"
+    player = item("Q10", "Ann", {"P54": [statement("Q20", "2019")], "P31": [statement("Q5")]})
+    club = item("Q20", "Hull", {"P31": [statement("Q30")], "P279": [statement("Q31")]})
+    classes = [
+        item("Q30", "football club", {"P279": [statement("Q32", rank="deprecated")]}),
+        item("Q31", "club", {"P279": [statement("Q33"), statement("Q34")]}),
+        item("Q33", "organisation", {"P279": [statement("Q31")], "P31": [statement("Q40")]}),
+        item("Q40", "class of classes", {"P279": [statement("Q41")]}),
+        item("Q50", "gene", {"P279": [statement("Q51")]}),
+    ]
+    path.write_bytes(b"\n".join(lines([player, club, *classes])))
+    with serve(path, flavour="wdqs") as server:
+        mined = mine_endpoint(
+            server, tmp_path / "out", {"P54": False}, road=road, classes=True, page=2
+        )
+    edges = [row for row in rows(mined.statements) if row["relation"] == "P279"]
+    assert {(row["subject"], row["object"]) for row in edges} == {
+        ("Q20", "Q31"), ("Q31", "Q33"), ("Q31", "Q34"), ("Q33", "Q31"),
+    }  # fmt: skip
+    summary = read_summary(mined.summary)
+    assert summary["partial"] == ["P279"]
+    assert {"P54", "P279"} == set(summary["asked"])
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text(RECIPE_OF_CLASSES)
+    command_words = ["--dump", mined.summary.parent, "--out", tmp_path, "--build", tmp_path / "b"]
+    refused_run = run_cli("release", recipe, *command_words, ok=False)
+    assert "it has P279 only of what the other statements name" in refused_run.stderr

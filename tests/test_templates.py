@@ -402,10 +402,9 @@ def test_nothing_is_replaced(folder: Path) -> None:
 
 def test_the_command(folder: Path) -> None:
     written(TABLE)
-    printed_text = run_cli(
-        "templates", "--import", "templates.csv", "--out", "mine", cwd=Path.cwd()
-    ).stdout
-    assert "(subject) plays for _X_.  ->  (subject) plays for (object)." in printed_text
+    import_run = run_cli("templates", "--import", "templates.csv", "--out", "mine", cwd=Path.cwd())
+    assert import_run.stdout == "mine\n"
+    assert "(subject) plays for _X_.  ->  (subject) plays for (object)." in import_run.stderr
     missing = run_cli("templates", "--import", "templates.csv", cwd=Path.cwd(), ok=False)
     assert "--import FILE.csv and --out FOLDER go together" in missing.stderr
 

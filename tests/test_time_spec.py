@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from factdrift.builders.text.en.questions import insert_time, time_ago
-from factdrift.builders.text.en.tense import simple_past
+from factdrift.builders.text.en.verbs import simple_past
 from factdrift.filters.time_spec import add_time_spec
 from tests.tables import read_table
 from tests.test_filters_run import question

@@ -36,7 +36,7 @@ from factdrift.builders.text.en import (
     question_key,
     same_answer,
     standalone,
-    tense,
+    verbs,
 )
 from factdrift.builders.text.en import questions as english_questions
 from factdrift.builders.wikidata.times import possible_days
@@ -392,7 +392,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     ),
     "unresolved_pronoun": standalone.unresolved_pronoun,
     "outside_reference": lambda text: standalone.outside_reference(text, relative=True),
-    "simple_past": tense.simple_past,
+    "simple_past": verbs.simple_past,
     # builders.wikipedia
     "cut_pages": _cut,
     "page_head": _head,

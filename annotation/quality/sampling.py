@@ -15,6 +15,7 @@ from math import ceil, comb
 from typing import NamedTuple
 
 from factdrift.annotation.layout import Rule
+from factdrift.builders.core.hints import require_extra
 
 LEVEL = 0.95
 WRONG_SHARES = (0.03, 0.05, 0.10, 0.20)
@@ -153,6 +154,7 @@ def upper_bound(wrong: float, checked_count: float) -> float:
 
     `checked_count` may be a fraction.
     """
+    require_extra("score", "a bound of the share of wrong answers needs SciPy")
     from scipy.special import betaincinv  # 30 MB that few commands need
 
     return (

@@ -296,6 +296,7 @@ class _ExpertBuilder(common.CKLBuilder, ClozeBuilder):
 
     layouts: ClassVar[tuple[str, ...]] = (CLOZE_LAYOUT, LAYOUT)
     kind: ClassVar[Kind]
+    next_commands: ClassVar[Mapping[str, str]] = {"all": "export {release} --format ckl"}
 
     def build(self, run: Run) -> Dataset:
         """From gold rows of `ckl_question` and `ckl_expert`, and the articles they are about."""

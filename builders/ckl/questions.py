@@ -18,6 +18,7 @@ from factdrift.builders.ckl.gold import typed_blank
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hints import require_extra
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
@@ -65,6 +66,10 @@ class CKLQuestions(common.CKLBuilder):
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
 
+    next_commands: ClassVar[Mapping[str, str]] = {
+        "questions": "hits ckl_question --dataset {release} {news}"
+    }
+
     builder: Literal["ckl-questions"]
     articles: int | None = Field(default=None, ge=1)
     generate: GenerateSettings = GenerateSettings(kept=10)
@@ -72,6 +77,7 @@ class CKLQuestions(common.CKLBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Configs `questions` and `words`; the text stays in the archive."""
+        require_extra("news", "questions about news need spaCy")
         folder = run.folder(
             RecentArticles(
                 corpus=article_step(run),

@@ -7,7 +7,7 @@ file, which a progress bar needs, and passes on the various errors of the decomp
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from io import BytesIO
+from io import BytesIO, RawIOBase
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from isal.igzip_lib import IsalError
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.limits import check_unpacked
+from factdrift.builders.core.streams import RemoteFile
 
 Packing = Literal["plain", "gz", "bz2", "zst"]
 
@@ -52,7 +53,8 @@ class Compressed:
     the number of bytes that the thread of a gz file hands over at a time. `foreign` maps more first
     bytes of refused files to the names of their formats. `within` is a range of bytes in the file
     that consists of whole bz2 streams; only these are read. `hint` says in error messages what to
-    do about a damaged file.
+    do about a damaged file. `remote` is a file that is read from its address as it comes; `path` is
+    then its name.
 
     The attribute `head` holds the first bytes of the packed file, `size` is its size in bytes, and
     `read_bytes` counts the decompressed bytes. Raises `UserError` if the file cannot be read, is
@@ -69,6 +71,7 @@ class Compressed:
         foreign: Mapping[bytes, str] | None = None,
         within: tuple[int, int] | None = None,
         hint: str = "download it again",
+        remote: RemoteFile | None = None,
     ) -> None:
         self.path = path
         self.read_bytes = 0
@@ -76,14 +79,17 @@ class Compressed:
         self._within = within
         self._bzip2: Any = None
         try:
-            self.size = path.stat().st_size
-            self._raw = path.open("rb", buffering=0)
-            self.head = self._raw.read(HEAD)
+            self.size = remote.size if remote else path.stat().st_size
+            self._raw: RawIOBase = remote.open() if remote else path.open("rb", buffering=0)
+            self.head = self._raw.read(HEAD) or b""
             self._raw.seek(0)
         except OSError as error:
             raise UserError(f"cannot be read: {error.strerror}", where=path) from error
         try:
             self.packing = _packing_of(path, self.head, foreign or {})
+            if remote and self.packing == "bz2":
+                hint_text = "name the .gz of the day, or leave --stream out"
+                raise UserError("bz2 is not read as it comes", where=path, hint=hint_text)
             self._stream = self._open(threads, block)
         except UserError:
             self._raw.close()

@@ -12,9 +12,10 @@ use it. A field of a recipe that selects extensions by name is annotated with an
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args
 
@@ -25,6 +26,30 @@ from factdrift.builders.core.config import did_you_mean, mistakes
 from factdrift.builders.core.errors import UserError
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ImportedTable(Mapping[str, T]):
+    """A table of objects that are imported when they are asked for, by name.
+
+    `places` has them as entry points have theirs: `package.module:Class`.
+    """
+
+    places: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> T:
+        module_name, _, object_name = self.places[name].partition(":")
+        named_object: T = getattr(import_module(module_name), object_name)
+        return named_object
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
 
 
 @dataclass(frozen=True)

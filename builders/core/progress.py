@@ -1,16 +1,22 @@
 """What users see: progress of long steps on stderr, messages, results, and errors of the program.
 
 Every message is written by `say` or `echo`, which escape control characters: texts of others, such
-as a label or an answer of a server, would otherwise tell a terminal what to do.
+as a label or an answer of a server, would otherwise tell a terminal what to do. `say` writes to
+stderr what the program tells on its way; `echo` writes to stdout the result alone, such as the
+folder that was made, so that `$(factdrift release …)` is that folder. How much is said on the way
+is set by `set_loudness`.
 """
 
+import json
 import logging
+import re
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Never, TextIO
+from typing import TYPE_CHECKING, Any, Literal, Never, TextIO
 
 from factdrift.builders.core.errors import printable
 
@@ -21,6 +27,31 @@ if TYPE_CHECKING:
 
 EVERY = 10.0
 """Seconds between plain lines: few enough lines for a log. A shorter step prints nothing."""
+Loudness = Literal["quiet", "usual", "verbose"]
+"""`quiet`: warnings, errors and questions alone; `verbose`: with times, and what libraries log."""
+_URGENT = re.compile(r"\s*(?:warning|error): |.*\[y/N\]")
+"""The beginning of a line that is said in any case.
+
+It matches `warning: no row in 2021Q3` and `  go on? [y/N]`, but not `  mine: reused`.
+"""
+
+
+class _Voice:
+    """How loud the program is, and when it began."""
+
+    loudness: Loudness = "usual"
+    start = time.monotonic()
+
+
+def set_loudness(loudness: Loudness) -> None:
+    """Set how much `say` and `progress` write from now on, and what of libraries' logs is said."""
+    _Voice.loudness = loudness
+    logging.root.setLevel(logging.INFO if loudness == "verbose" else logging.WARNING)
+
+
+def is_verbose() -> bool:
+    """Whether the user wants to see what is usually left out."""
+    return _Voice.loudness == "verbose"
 
 
 class Progress:
@@ -48,7 +79,8 @@ def progress(
 
     `total` is None if it is not known. `unit` is a word such as `articles`, or `B` for bytes, which
     are printed as kB, MB or GB. `more` returns further text for the line. Nothing is written to
-    stdout. Without a terminal, a step of less than ten seconds prints nothing.
+    stdout, and nothing at all by a quiet program. Without a terminal, a step of less than ten
+    seconds prints nothing.
     """
     from tqdm import tqdm
 
@@ -69,6 +101,7 @@ def progress(
         mininterval=0.1 if on_terminal else EVERY,
         miniters=None if on_terminal else 0,
         bar_format=None if on_terminal else line_format,
+        disable=_Voice.loudness == "quiet",
     ) as bar:
         yield Progress(bar, more)
 
@@ -93,7 +126,19 @@ def is_interactive() -> bool:
 
 
 def say(line: str) -> None:
-    """Print a line for the user to stderr, with control characters escaped."""
+    """Print a line for the user to stderr, with control characters escaped.
+
+    A quiet program says warnings, errors and questions alone, by how their lines begin.
+    """
+    if _Voice.loudness == "quiet" and not _URGENT.match(line):
+        return
+    if _Voice.loudness == "verbose":
+        line = f"{time.monotonic() - _Voice.start:8.1f} s  {line}"
+    _complain(line)
+
+
+def _complain(line: str) -> None:
+    """Print a line to stderr, however quiet the program is."""
     print(printable(line), file=sys.stderr, flush=True)
 
 
@@ -102,21 +147,27 @@ def echo(line: str) -> None:
     print(printable(line), flush=True)
 
 
+def echo_json(result: Any) -> None:
+    """Print a result as JSON to stdout, days and paths as texts, control characters escaped."""
+    # JSON escapes all control characters but this one
+    print(json.dumps(result, indent=2, default=str).replace("\x7f", "\\u007f"), flush=True)
+
+
 class _SaidLog(logging.Handler):
-    """Prints warnings and errors that libraries log."""
+    """Prints what libraries log: warnings and errors, and all they report to a verbose program."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(self.format(record))
+        _complain(self.format(record))
 
 
 def escape_reports() -> None:
-    """Let tracebacks, warnings and logs of this process be printed by `say` as well.
+    """Let tracebacks, warnings and logs of this process be printed with their texts escaped, too.
 
     They quote the texts that something went wrong with.
     """
 
     def say_traceback(kind: type[BaseException], error: BaseException, trace: Any) -> None:
-        say("".join(traceback.format_exception(kind, error, trace)).rstrip())
+        _complain("".join(traceback.format_exception(kind, error, trace)).rstrip())
 
     def say_warning(
         message: Warning | str,
@@ -127,9 +178,9 @@ def escape_reports() -> None:
         line: str | None = None,
     ) -> None:
         del file, line
-        say(warnings.formatwarning(message, category, filename, lineno).rstrip())
+        _complain(warnings.formatwarning(message, category, filename, lineno).rstrip())
 
     sys.excepthook = say_traceback
     warnings.showwarning = say_warning
     if not logging.root.handlers:
-        logging.root.addHandler(_SaidLog(logging.WARNING))
+        logging.root.addHandler(_SaidLog())

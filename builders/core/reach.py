@@ -10,7 +10,8 @@ imports a name from a facade depends only on the module where the name is define
 
 A data file is named by literals in the call that opens it: `resource("…")`, `language_data("…")`.
 Libraries are the distributions that the modules import. Optional distributions, which need not be
-installed, count only if a field of the step names them (`libraries` of its model).
+installed, count only if a field of the step names them (`libraries` of its model), or a module
+does (see below): a release is the same whatever else is installed.
 
 A module declares what its imports do not show by assigning literals to these names:
 
@@ -22,6 +23,7 @@ A module declares what its imports do not show by assigning literals to these na
 - `__methods_work_in__ = {"engine": "factdrift.builders.core.engine"}` (only in `steps`): methods of
   a workspace, each with the module that does its work. Code that calls one depends on the module.
 - `__libraries__ = {"en_core_web_sm": "3.8.0"}`: model weights that are packages, with versions.
+- `__extra_libraries__ = ("spacy",)`: optional distributions without which the module does nothing.
 
 `modulefinder` of the standard library and `grimp` find imports, too, but they count a whole package
 for one name from a facade, and do not know data files and versions.
@@ -30,7 +32,7 @@ for one name from a facade, and do not know data files and versions.
 import ast
 import importlib.metadata
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec, resolve_name
@@ -75,6 +77,7 @@ class Module(NamedTuple):
     facade: Mapping[str, Origin] | None
     data: frozenset[str]
     libraries: Mapping[str, str]
+    extra_libraries: frozenset[str]
 
 
 @cache
@@ -107,7 +110,8 @@ def reach(
                     if own_module not in modules and not is_outside_keys(own_module)
                 }
     data_sums: dict[str, str] = {}
-    library_versions = _versions(frozenset(outside_packages), extras)
+    module_extras = {name for parsed in modules.values() for name in parsed.extra_libraries}
+    library_versions = _versions(frozenset(outside_packages), extras | module_extras)
     library_versions |= _plugin_versions(
         {module_name.partition(".")[0] for module_name in (module, *plugins)} - {ROOT}
     )
@@ -137,16 +141,21 @@ def read_module(module_name: str) -> Module:
 def parse(module_name: str, source: bytes | str, package: bool = False) -> Module:
     """Parse the source of a module; raise `TypeError` if a data file is not named by literals."""
     module_tree = ast.parse(source)
-    bound_names = _bound_names(module_tree, module_name, package)
-    imports = {origin for _, origin in _imported_names(module_tree, module_name, package)}
-    imports |= _names_through_modules(module_tree, bound_names)
-    imports |= _modules_of_methods(module_tree)
+    nodes = _nodes(module_tree)
+    imported_names = list(_imported_names(nodes, module_name, package))
+    bound_names = dict(imported_names)
+    imports = {origin for _, origin in imported_names}
+    imports |= _names_through_modules(nodes, bound_names)
+    imports |= _modules_of_methods(nodes)
+    source_texts: list[str] = []
+    _normalise(module_tree, source_texts)
     return Module(
-        "".join(_normalised(module_tree)),
+        "".join(source_texts),
         frozenset(imports),
         bound_names if package and _only_imports(module_tree) else None,
-        frozenset(_data_files(module_tree, module_name, bound_names)),
+        frozenset(_data_files(nodes, module_name, bound_names)),
         _declaration(module_tree, "__libraries__"),
+        frozenset(_declaration(module_tree, "__extra_libraries__")),
     )
 
 
@@ -172,48 +181,59 @@ def _declaration(module_tree: ast.Module, variable: str) -> Any:
     return {}
 
 
+def _nodes(tree: ast.AST) -> list[ast.AST]:
+    """Return a syntax tree and all nodes below it, in the order of `ast.walk`.
+
+    Each module is walked once: walking it seven times took a second of every run.
+    """
+    nodes = [tree]
+    for node in nodes:  # it grows meanwhile
+        for field_value in vars(node).values():
+            if isinstance(field_value, ast.AST):
+                nodes.append(field_value)
+            elif isinstance(field_value, list):
+                nodes += [child for child in field_value if isinstance(child, ast.AST)]
+    return nodes
+
+
 def _imported_names(
-    module_tree: ast.Module, module_name: str, package: bool
+    nodes: Sequence[ast.AST], module_name: str, package: bool
 ) -> Iterator[tuple[str, Origin]]:
     """Yield the names that imports bind, with their origins, except those for type checkers."""
-    skipped_nodes = _type_checking_nodes(module_tree)
+    skipped_nodes = _type_checking_nodes(nodes)
     parent_package = module_name if package else module_name.rpartition(".")[0]
-    for node in ast.walk(module_tree):
-        if node in skipped_nodes:
+    for node in nodes:
+        if not isinstance(node, ast.Import | ast.ImportFrom) or node in skipped_nodes:
             continue
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.asname or alias.name.partition(".")[0], (alias.name, "")
-        elif isinstance(node, ast.ImportFrom):
+        else:
             source_module = resolve_name("." * node.level + (node.module or ""), parent_package)
             for alias in node.names:
                 yield alias.asname or alias.name, (source_module, alias.name)
 
 
-def _bound_names(module_tree: ast.Module, module_name: str, package: bool) -> dict[str, Origin]:
-    return dict(_imported_names(module_tree, module_name, package))
-
-
-def _type_checking_nodes(module_tree: ast.Module) -> set[ast.AST]:
+def _type_checking_nodes(nodes: Sequence[ast.AST]) -> set[ast.AST]:
     """Return all nodes below `if TYPE_CHECKING:`."""
     skipped_nodes: set[ast.AST] = set()
-    for node in ast.walk(module_tree):
+    for node in nodes:
         if isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING":
             for statement in node.body:
-                skipped_nodes.update(ast.walk(statement))
+                skipped_nodes.update(_nodes(statement))
     return skipped_nodes
 
 
 def _names_through_modules(
-    module_tree: ast.Module, bound_names: Mapping[str, Origin]
+    nodes: Sequence[ast.AST], bound_names: Mapping[str, Origin]
 ) -> set[Origin]:
     """Return the names used from imported modules: `Fact` for `rows.Fact`, `*` for `rows` alone."""
     attribute_names: dict[int, str] = {}
-    for node in ast.walk(module_tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute):
             attribute_names[id(node.value)] = node.attr
     taken_names: set[Origin] = set()
-    for node in ast.walk(module_tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and all(bound_names.get(node.id, ("", ""))):
             module_name = ".".join(bound_names[node.id])
             if _module_file(module_name):
@@ -221,12 +241,10 @@ def _names_through_modules(
     return taken_names
 
 
-def _modules_of_methods(module_tree: ast.Module) -> set[Origin]:
+def _modules_of_methods(nodes: Sequence[ast.AST]) -> set[Origin]:
     """Return the modules that do the work of those workspace methods that the code mentions."""
     method_modules: Mapping[str, str] = _declared(_WORKSPACE_MODULE, "__methods_work_in__")
-    used_attributes = {
-        node.attr for node in ast.walk(module_tree) if isinstance(node, ast.Attribute)
-    }
+    used_attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     return {
         (module_name, "")
         for method, module_name in method_modules.items()
@@ -235,10 +253,10 @@ def _modules_of_methods(module_tree: ast.Module) -> set[Origin]:
 
 
 def _data_files(
-    module_tree: ast.Module, module_name: str, bound_names: Mapping[str, Origin]
+    nodes: Sequence[ast.AST], module_name: str, bound_names: Mapping[str, Origin]
 ) -> Iterator[str]:
     """Yield the paths of the data files and folders that a module opens."""
-    for node in ast.walk(module_tree):
+    for node in nodes:
         if isinstance(node, ast.Call):
             source_module, function_name = _function_origin(node.func, bound_names)
             if path_form := _declared(source_module, "__data_finders__").get(function_name):
@@ -375,12 +393,12 @@ def _distribution_name(requirement: str) -> str:
     return canonicalize_name(Requirement(requirement).name)
 
 
-def _normalised(node: ast.AST) -> Iterator[str]:
-    """Yield a syntax tree as text, without positions, empty fields, docstrings and captions.
+def _normalise(node: ast.AST, texts: list[str]) -> None:
+    """Append a syntax tree as text, without positions, empty fields, docstrings and captions.
 
     `ast.dump` is not used, because its output differs between versions of Python.
     """
-    yield f"({type(node).__name__}"
+    texts.append(f"({type(node).__name__}")
     for field_name in node._fields:
         field_value = getattr(node, field_name, None)
         # "kind" is the u of u"…"; the context of a name follows from where it is
@@ -390,7 +408,7 @@ def _normalised(node: ast.AST) -> Iterator[str]:
             or field_name in ("ctx", "kind", "type_comment")
         ):
             continue
-        yield f" {field_name}="
+        texts.append(f" {field_name}=")
         children = field_value if isinstance(field_value, list) else [field_value]
         if field_name == "elts" and getattr(node, "has_caption", False):
             children = children[:1] + [child for child in children[1:] if not _is_caption(child)]
@@ -398,10 +416,10 @@ def _normalised(node: ast.AST) -> Iterator[str]:
             if isinstance(child, ast.Subscript) and _last_name(child.value) == "Annotated":
                 child.slice.has_caption = True  # type: ignore[attr-defined]
             if not isinstance(child, ast.AST):
-                yield f"{child!r} "
+                texts.append(f"{child!r} ")
             elif not _is_docstring(child):
-                yield from _normalised(child)
-    yield ")"
+                _normalise(child, texts)
+    texts.append(")")
 
 
 def _is_caption(node: ast.AST) -> bool:

@@ -38,6 +38,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked
 from factdrift.builders.core.growing import GrowingFile
 from factdrift.builders.core.hashing import digest, file_sha256
+from factdrift.builders.core.hints import install_extra
 from factdrift.builders.core.http import (
     RETRY_STATUSES,
     RetryError,
@@ -73,7 +74,7 @@ _CHANGED_TEXT = "it changed while it was read"
 _CHANGED_HINT = "run it again: the new file is fetched"
 
 
-class _Head(NamedTuple):
+class FileHead(NamedTuple):
     """The size of a file, and a fingerprint that differs after a change; None if unknown."""
 
     size: int | None
@@ -134,16 +135,16 @@ def local(
 
         parent_address, slash, file_name = clean_address.rpartition("/")
         folder_address = parent_address + slash
-        remote_files: _Web | _Fsspec
+        remote_files: WebFiles | BucketFiles
         if address_parts.scheme in WEB_SCHEMES:
             if not file_name or _GLOB_CHARACTERS.search(file_name):
                 hint_text = "give the address of each file"
                 raise UserError(
                     "web servers do not list their folders", where=clean_address, hint=hint_text
                 )
-            remote_files, addresses_by_name = _Web(policy), {unquote(file_name): named_path}
+            remote_files, addresses_by_name = WebFiles(policy), {unquote(file_name): named_path}
         else:
-            remote_files = again(partial(_Fsspec, named_path))
+            remote_files = again(partial(BucketFiles, named_path))
             list_addresses = partial(remote_files.addresses, named_path, accepts_name, deep)
             addresses_by_name = again(list_addresses)
         for file_name, address in addresses_by_name.items():
@@ -172,7 +173,7 @@ def _safe(file_name: str) -> str:
 class _Fetching(NamedTuple):
     """How files are fetched: from where, how often anew, and with which checksums."""
 
-    remote_files: "_Web | _Fsspec"
+    remote_files: "WebFiles | BucketFiles"
     again: Callable[[Callable[[], Any]], Any]
     least_bytes: int
     published: Callable[[str], Checksum | None]
@@ -272,7 +273,7 @@ def read_whole(
     Raises `NoSuchFileError` if there is none, and `UserError` if it has more than `limit` bytes, if
     the server refuses it, or if the retry policy gives up.
     """
-    web_files = _Web(policy)
+    web_files = WebFiles(policy)
     where = without_credentials(address)
     parse_address(address)
 
@@ -290,6 +291,13 @@ def read_whole(
         return bytes(content)
 
     return retry(read, policy, where=where, hint="run it again later", report=say)
+
+
+def _user_agent() -> str:
+    """Return the name of this program for servers; Wikimedia's refuse programs without a name."""
+    import factdrift
+
+    return f"factdrift/{factdrift.__version__} (python-requests/{requests.__version__})"
 
 
 def _size(path: Path) -> int:
@@ -325,17 +333,17 @@ def _noted(version_note: Path) -> tuple[str | None, str | None]:
         return None, None
 
 
-class _Web:
+class WebFiles:
     """The files of a web server, read with requests."""
 
     def __init__(self, policy: RetryPolicy) -> None:
         self._policy, self._sessions = policy, Sessions()
 
-    def look(self, address: str) -> _Head:
+    def look(self, address: str) -> FileHead:
         with self.get(address) as response:
             return _head(response)
 
-    def read(self, address: str, start_byte: int, file_head: _Head) -> Iterator[bytes]:
+    def read(self, address: str, start_byte: int, file_head: FileHead) -> Iterator[bytes]:
         with self.get(address, {"Range": f"bytes={start_byte}-"} if start_byte else {}) as response:
             is_part = response.status_code == 206  # else it ignores ranges and sends the whole
             content_range = response.headers.get("Content-Range", "")
@@ -365,7 +373,11 @@ class _Web:
         """Yield the answer to a request, whose body is not packed for the way."""
         where = without_credentials(address)
         # a packed body would have another length, and no part of it could be asked for
-        headers = {"Accept-Encoding": "identity", **(more_headers or {})}
+        headers = {
+            "Accept-Encoding": "identity",
+            "User-Agent": _user_agent(),
+            **(more_headers or {}),
+        }
         seconds = self._policy.timeout
         with answered(self._sessions, "GET", address, seconds, headers=headers) as response:
             status = response.status_code
@@ -385,13 +397,15 @@ class _Web:
             yield response
 
 
-def _head(response: requests.Response) -> _Head:
+def _head(response: requests.Response) -> FileHead:
     length_text = response.headers.get("Content-Length", "")
     version = response.headers.get("ETag") or response.headers.get("Last-Modified")
-    return _Head(int(length_text) if length_text.isdigit() else None, version and digest(version))
+    return FileHead(
+        int(length_text) if length_text.isdigit() else None, version and digest(version)
+    )
 
 
-class _Fsspec:
+class BucketFiles:
     """Files that fsspec reads with its package for their protocol."""
 
     def __init__(self, named_address: str) -> None:
@@ -403,10 +417,8 @@ class _Fsspec:
 
                 self._files, _ = fsspec.core.url_to_fs(named_address)
         except ImportError as error:
-            error_text = (
-                f"a package is needed to read {protocol}:// (pip install 'factdrift[remote]')"
-            )
-            raise UserError(error_text, where=where, hint=str(error)) from None
+            error_text = f"a package is needed to read {protocol}:// ({error})"
+            raise UserError(error_text, where=where, hint=install_extra("remote")) from None
         except ValueError:
             hint_text = "https, s3, gs, az and what else fsspec knows are read"
             raise UserError(f"{protocol}:// is not known", where=where, hint=hint_text) from None
@@ -443,7 +455,7 @@ class _Fsspec:
             raise UserError(f"no file {missing_kind}", where=without_credentials(named_address))
         return {inner_name: folder_address + inner_name for inner_name in chosen_names}
 
-    def look(self, address: str) -> _Head:
+    def look(self, address: str) -> FileHead:
         with _errors(without_credentials(address)):
             self._files.invalidate_cache()
             file_info = {name.lower(): value for name, value in self._files.info(address).items()}
@@ -455,9 +467,9 @@ class _Fsspec:
             for field_name in _VERSION_FIELDS
             if file_info.get(field_name) is not None
         }
-        return _Head(file_info.get("size"), digest(version_fields) if version_fields else None)
+        return FileHead(file_info.get("size"), digest(version_fields) if version_fields else None)
 
-    def read(self, address: str, start_byte: int, file_head: _Head) -> Iterator[bytes]:
+    def read(self, address: str, start_byte: int, file_head: FileHead) -> Iterator[bytes]:
         where = without_credentials(address)
         if self.look(address) != file_head:
             raise UserError(_CHANGED_TEXT, where=where, hint=_CHANGED_HINT)

@@ -1,6 +1,6 @@
 """One run of one recipe: its inputs, templates, seed and build folder."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -93,6 +93,13 @@ class DatasetBuilder(Strict):
     """The keys of papers in `data_cards/papers.bib`, that of the method first."""
     layouts: ClassVar[tuple[str, ...]] = ()
     """The annotation layouts whose gold rows the builder uses."""
+    changing_configs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """The configs that say what changed, and which values of their column `change` do so; none: all
+    of their rows. A build without one such row warns that nothing changed."""
+    next_commands: ClassVar[Mapping[str, str]] = {}
+    """What one types after a build, by a config that has rows; the first is taken. It follows
+    `factdrift`; `{release}` stands for the folder, `{news}` for the option of the news that were
+    given."""
 
     builder: str
     """The name of the builder in recipes; a subclass declares its own as `Literal["…"]`."""
@@ -120,6 +127,17 @@ class DatasetBuilder(Strict):
         """
         message = f"the builder {self.builder!r} asks no language model"
         raise UserError(message, hint="--model is for recipes in which a model writes")
+
+    def next_command(self, configs: Collection[str]) -> str:
+        """Return the command to type after a build whose `configs` have rows; see `next_commands`.
+
+        It has to work as it is, so it is none that needs texts where the release has none.
+        """
+        if getattr(self, "text", True):
+            for config, command in self.next_commands.items():
+                if config in configs:
+                    return command
+        return "verify {release}"
 
     def build(self, run: Run) -> Dataset:
         """Make and return the dataset."""

@@ -52,6 +52,17 @@ class BuildEntry:
     used: date
     why: Why
 
+    def data(self, everything: bool = False) -> dict[str, object]:
+        """Return the entry as JSON data, and whether `clean` keeps it."""
+        return {
+            "path": self.path,
+            "kept": self.stays(everything),
+            "bytes": self.size,
+            "used": self.used,
+            "datasets": self.datasets,
+            "why": self.why,
+        }
+
     def stays(self, everything: bool = False) -> bool:
         """Whether `clean` keeps it; with `everything` only unknown entries stay."""
         kept_reasons = ("unknown",) if everything else _KEPT_REASONS

@@ -23,7 +23,7 @@ from typing import Final, Literal, NamedTuple
 
 from factdrift.builders.text.data import language_data, word_set
 from factdrift.builders.text.dates import MONTHS, DateMention, TextDates
-from factdrift.builders.text.en.tense import verb_forms
+from factdrift.builders.text.en.verbs import verb_forms
 from factdrift.builders.text.quotations import quotation_spans
 
 Side = Literal["start", "end"]

@@ -563,6 +563,19 @@ def load_relations(folder: Path) -> Relations:
     return Relations(relations, wrong)
 
 
+def load_relation(folder: Path, relation_id: str) -> Relation | None:
+    """Read the template of one relation, from a folder or from ours; None where there is none.
+
+    Raises `UserError` with the mistakes of its file.
+    """
+    for template_folder in (folder, TEMPLATES):
+        template_file = template_folder / f"{relation_id}.yaml"
+        # a relation of somebody's release is text of others, and may name any path
+        if re.fullmatch(_PROPERTY, relation_id) and template_file.is_file():
+            return _TemplateReader(template_folder).read(template_file)
+    return None
+
+
 class _TemplateReader:
     """Reads the templates of a folder, with what they extend: templates of the folder, or ours."""
 

@@ -30,6 +30,11 @@ class TemporalFacts(DatasetBuilder):
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
     citations: ClassVar[tuple[str, ...]] = ("chen-etal-2021-dataset", "margatina-etal-2023-dynamic")
 
+    changing_configs: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "changes": ("new", "obsolete", "returned")
+    }
+    next_commands: ClassVar[Mapping[str, str]] = {"changes": "export {release} --format knowedit"}
+
     builder: Literal["temporal-facts"]
     relations: tuple[str, ...]
 

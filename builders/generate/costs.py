@@ -158,7 +158,7 @@ class Terms:
                 "agree with --yes, or with --budget USD, at which it stops; --limit 20 is a try"
             )
             raise UserError("this costs money, and nobody is there to agree", hint=hint_text)
-        say("  go on? [y/N] ")
+        say(f"  go on ({money(cost)})? [y/N] ")
         if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
             raise UserError("not agreed; nothing was asked")
         self.agreed = True

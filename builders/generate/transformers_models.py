@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -13,7 +12,7 @@ from pydantic import Field, JsonValue
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import ModelName
 from factdrift.builders.core.hashing import digest, seeded_index
-from factdrift.builders.core.hints import install_extra
+from factdrift.builders.core.hints import install_extra, require_extra
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.protocol import Kind, OnResult, Result, Shape, Usage
 
@@ -35,7 +34,7 @@ class Transformers(p.ModelSettings):
     `dtype`: how its numbers are held.
     """
 
-    libraries: ClassVar[tuple[str, ...]] = ("torch", "accelerate")
+    libraries: ClassVar[tuple[str, ...]] = ("torch", "accelerate", "transformers")
     only_writes: ClassVar[bool] = False
 
     backend: Literal["transformers"] = "transformers"
@@ -111,7 +110,9 @@ class TransformersBackend(p.PromptedModel):
             batch_texts = texts[batch_start : batch_start + self._size]
             for text, cut_off in self._complete_batch(batch_texts):
                 index, result = len(results), Result(text)
-                if cut_off and (self.settings.chat or not text.strip()):
+                # As of a server's answers: only JSON is of no use without its end.
+                needs_end = self.settings.chat and shape is not None
+                if cut_off and (needs_end or not text.strip()):
                     result = Result(None, "cut_off", f"raise new_tokens: {text[:80]}")
                 results.append(result)
                 hand_on = partial(on_result or (lambda *_: None), index, result)
@@ -208,11 +209,7 @@ class Loaded(NamedTuple):
 
 def require_torch() -> None:
     """Raise a `UserError` with the line that installs PyTorch, where it is missing."""
-    if find_spec("torch") is None:
-        raise UserError(
-            "the backend `transformers` needs PyTorch",
-            hint=install_extra("lm"),
-        )
+    require_extra("lm", "the backend `transformers` needs PyTorch")
 
 
 def model_kind(settings: Transformers) -> Kind:
@@ -279,8 +276,7 @@ def _load_or_explain(settings: Transformers, load: Callable[..., Any], **more_op
     try:
         return load(model_name, **load_options, **more_options)
     except ImportError as error:
-        hint_text = "pip install gguf" if "gguf" in str(error).lower() else install_extra("lm")
-        raise UserError(str(error).strip().splitlines()[0], hint=hint_text) from error
+        raise UserError(str(error).strip().splitlines()[0], hint=install_extra("lm")) from error
     except (OSError, ValueError) as error:
         raise UserError(
             f"the model {settings.model!r} cannot be loaded: {str(error).splitlines()[0]}",

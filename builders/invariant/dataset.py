@@ -48,6 +48,8 @@ class InvariantLAMA(ClozeBuilder):
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
     citations: ClassVar[tuple[str, ...]] = ("jang-etal-2022-towards",)
 
+    next_commands: ClassVar[Mapping[str, str]] = {"all": "export {release} --format lama"}
+
     builder: Literal["invariant-lama"]
     relations: Annotated[tuple[str, ...], Field(min_length=1)] = RELATIONS
     common_nouns: tuple[str, ...] = ("P279", "P361", "P527")

@@ -5,37 +5,28 @@ files `recipe.yaml` and `prose.md` are in the folder of the builder's module.
 """
 
 import inspect
-from collections.abc import Mapping
 from pathlib import Path
 
-from factdrift.builders.ckl.clozes import CKLClozes
-from factdrift.builders.ckl.easy import NewLAMAEasy, NewLAMAEasyClozes
-from factdrift.builders.ckl.lama import NewLAMA, UpdatedLAMA
-from factdrift.builders.ckl.questions import CKLQuestions
-from factdrift.builders.core.extensions import ExtensionPoint
+from factdrift.builders.core.extensions import ExtensionPoint, ImportedTable
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.run import DatasetBuilder
-from factdrift.builders.facts.temporal_facts import TemporalFacts
-from factdrift.builders.invariant.dataset import InvariantLAMA
-from factdrift.builders.streamingqa.dataset import StreamingQA
-from factdrift.builders.templama.dataset import DynamicTempLAMA
-from factdrift.builders.timeqa.dataset import TimeQA
-from factdrift.builders.wmt.dataset import WMTQuestionDates
 
-BUILDERS: Mapping[str, type[DatasetBuilder]] = {
-    "temporal-facts": TemporalFacts,
-    "dynamic-templama": DynamicTempLAMA,
-    "invariant-lama": InvariantLAMA,
-    "timeqa": TimeQA,
-    "wmt-question-dates": WMTQuestionDates,
-    "streamingqa": StreamingQA,
-    "ckl-questions": CKLQuestions,
-    "ckl-clozes": CKLClozes,
-    "updated-lama": UpdatedLAMA,
-    "new-lama": NewLAMA,
-    "new-lama-easy-clozes": NewLAMAEasyClozes,
-    "new-lama-easy": NewLAMAEasy,
-}
+BUILDERS: ImportedTable[type[DatasetBuilder]] = ImportedTable(
+    {
+        "temporal-facts": "factdrift.builders.facts.temporal_facts:TemporalFacts",
+        "dynamic-templama": "factdrift.builders.templama.dataset:DynamicTempLAMA",
+        "invariant-lama": "factdrift.builders.invariant.dataset:InvariantLAMA",
+        "timeqa": "factdrift.builders.timeqa.dataset:TimeQA",
+        "wmt-question-dates": "factdrift.builders.wmt.dataset:WMTQuestionDates",
+        "streamingqa": "factdrift.builders.streamingqa.dataset:StreamingQA",
+        "ckl-questions": "factdrift.builders.ckl.questions:CKLQuestions",
+        "ckl-clozes": "factdrift.builders.ckl.clozes:CKLClozes",
+        "updated-lama": "factdrift.builders.ckl.lama:UpdatedLAMA",
+        "new-lama": "factdrift.builders.ckl.lama:NewLAMA",
+        "new-lama-easy-clozes": "factdrift.builders.ckl.easy:NewLAMAEasyClozes",
+        "new-lama-easy": "factdrift.builders.ckl.easy:NewLAMAEasy",
+    }
+)
 """The builders of this package by their names in `build.builder` of recipes."""
 
 
@@ -71,7 +62,7 @@ def prose_of(builder: type[DatasetBuilder], name: str) -> Path:
 
     For the project's datasets it is in `data_cards/NAME`, for others beside the builder's module.
     """
-    if builder in BUILDERS.values():
+    if f"{builder.__module__}:{builder.__qualname__}" in BUILDERS.places.values():
         return resource("data_cards") / name / "prose.md"
     return _module_folder(builder) / "prose.md"
 

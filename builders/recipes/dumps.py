@@ -283,6 +283,7 @@ def list_dumps(publisher: Publisher, say: Say, language: str = LANGUAGE) -> list
     Raises `UserError` if the listing cannot be read, or has none.
     """
     listing_address = publisher.listing(language)
+    say(f"  {without_credentials(listing_address)} is asked")
     dumps = list(_read_dumps(publisher, listing_address, None, say))
     if not dumps:
         raise _no_dumps(publisher, listing_address)

@@ -2,6 +2,7 @@
 
 import keyword
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
@@ -66,7 +67,8 @@ def write_skeleton(kind: str, name: str, out: Path) -> Path:
 
 def next_step(kind: str, folder: Path) -> str:
     """Return what the author does next with a skeleton."""
-    return f"{folder}: {NEXT_STEPS[kind].format(folder=folder, name=folder.name)}"
+    step_text = NEXT_STEPS[kind].format(folder=shlex.quote(str(folder)), name=folder.name)
+    return f"{folder}: {step_text}"
 
 
 def _name_problem(kind: str, name: str) -> str | None:

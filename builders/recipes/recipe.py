@@ -24,6 +24,7 @@ from factdrift.builders.core.names import Licence, Name
 from factdrift.builders.core.remote import Checksum, local
 from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Source
 from factdrift.builders.core.steps import Workspace
+from factdrift.builders.core.streams import RemoteFile, remote_file
 from factdrift.builders.recipes.datasets import find_builder, recipe_of
 from factdrift.builders.recipes.dumps import (
     LATEST,
@@ -338,6 +339,20 @@ def fetched(
     addresses = find_addresses(kind, paths, say)
     accepts_name = FINDERS[kind][1]
     return local(addresses, folder, accepts_name, say=say, deep=kind == "gold", published=published)
+
+
+def streamed(kind: Kind, paths: Sequence[str], say: Callable[[str], None]) -> list[RemoteFile]:
+    """Return the files of an input that are read from their addresses, and not fetched.
+
+    Raises `UserError` for a path, and for an address without such a file.
+    """
+    files: list[RemoteFile] = []
+    for address in find_addresses(kind, paths, say):
+        if not is_remote(address):
+            hint_text = "give an address, latest, or a day: 2026-11-09"
+            raise UserError("--stream reads from addresses", where=address, hint=hint_text)
+        files.append(remote_file(address, published_checksum(address, say)))
+    return files
 
 
 def _is_json_lines(name: str) -> bool:

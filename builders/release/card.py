@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     import jinja2
 
 FILE = "README.md"
+OWN_CARD = "CARD.md"
+"""The card of a release whose README.md is its page on the Hub (`builders.release.hub_page`)."""
+CHANGES = "CHANGELOG.md"
+"""The changes over all versions, which a page has."""
+PICTURE = "page/picture.png"
+"""The picture at the top of a page, unless it is a plot of the card."""
 CFF = "CITATION.cff"
 TEMPLATE = resource("data_cards/card.md.j2")
 REASONS = resource("data_cards/drop_reasons.yaml")
@@ -51,9 +57,14 @@ SECTIONS: Mapping[str, str | None] = {
 """Headings that every prose file has, and the Croissant RAI property that each one fills."""
 # characters that are markup anywhere: `a*b` has one, `a-b` has none; an underscore is markup at
 # the edge of a word (`_a`), and not within one (`snake_case`)
-_SPECIAL = re.compile(r"[\\`*\[\]|~$#!{}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-# what HTML reads as markup
-_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_SPECIAL = re.compile(r"[\\`*\[\]#!{}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+# what HTML reads as markup, and what only some readers of Markdown take a backslash before: MkDocs
+# shows it
+_ENTITIES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "~": "&#126;", "$": "&#36;"}
+)
+# names in a sentence: "of `updated` and `new`" has two; a lone backtick is none
+_CODE = re.compile(r"`([^`]+)`")
 # marks that change the direction of text, with which a name can be made to look like another
 _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 # what begins a list, a heading or a rule: `- a` and `1. a`, but not `a - b` or `10 people`
@@ -143,6 +154,7 @@ def _template() -> "jinja2.Template":
         "ours": Markdown,
         "cell": table_cell,
         "code": code_span,
+        "sentence": escape_sentence,
         "block": code_block,
         "share": _share,
         "reason_text": reason_text,
@@ -257,14 +269,33 @@ def escape_markdown(value: Any) -> Markdown:
         return Markdown(f"{value:,}")
     if isinstance(value, float):
         return Markdown(f"{value:.4g}")
-    escaped_text = _SPECIAL.sub(
-        lambda character_match: "\\" + character_match[0],
-        clean_line(str(value)).translate(_ENTITIES),
-    )
-    escaped_text = escaped_text.replace("://", "&#58;//").replace("@", "&#64;")
-    return Markdown(
-        _BLOCK_START.sub(lambda character_match: f"&#{ord(character_match[0])};", escaped_text)
-    )
+    return _without_block(_without_markup(clean_line(str(value))))
+
+
+def escape_sentence(value: Any) -> Markdown:
+    """A sentence as inline Markdown on one line, with its names in backticks as code.
+
+    For captions and reasons: they are ours, and may hold text from data, which cannot be more than
+    code either.
+    """
+    if not isinstance(value, str) or isinstance(value, Markdown):
+        return escape_markdown(value)
+    parts = _CODE.split(clean_line(value))
+    for place, part in enumerate(parts):
+        is_name = place % 2 == 1
+        parts[place] = code_span(part) if is_name else _without_markup(part)
+    return _without_block("".join(parts))
+
+
+def _without_markup(text: str) -> str:
+    """A part of a line, in which nothing is markup."""
+    escaped_text = _SPECIAL.sub(lambda character_match: "\\" + character_match[0], text)
+    return escaped_text.translate(_ENTITIES).replace("://", "&#58;//").replace("@", "&#64;")
+
+
+def _without_block(line: str) -> Markdown:
+    """A line that begins no list, heading or rule."""
+    return Markdown(_BLOCK_START.sub(lambda character_match: f"&#{ord(character_match[0])};", line))
 
 
 def clean_line(text: str) -> str:

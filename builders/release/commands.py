@@ -1,6 +1,7 @@
 """The commands that make releases, and look at them; `builders.cli` has them beside others."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,6 +11,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.inputs import with_inputs
 from factdrift.builders.core.options import (
     TEMPLATES,
+    AsJson,
     Build,
     Jobs,
     Memory,
@@ -18,14 +20,17 @@ from factdrift.builders.core.options import (
     Snapshot,
     Templates,
 )
-from factdrift.builders.core.progress import echo, say
+from factdrift.builders.core.progress import echo, echo_json, say
 
 if TYPE_CHECKING:
     from factdrift.builders.generate.prompts import ModelSettings
 
 
-def _tell(problems: Sequence[str], problem_kind: str, folder: Path) -> None:
-    for problem in problems:
+def _tell(
+    problems: Sequence[str], problem_kind: str, folder: Path, is_printed: bool = False
+) -> None:
+    """Print problems, unless they are printed already; `UserError` where there are some."""
+    for problem in () if is_printed else problems:
         echo(problem)
     if problems:
         raise UserError(f"{len(problems)} {problem_kind}", where=folder)
@@ -92,8 +97,9 @@ def release(
     ] = "duckdb",
     jobs: Jobs = 2,
     memory: Memory = "4GB",
+    as_json: AsJson = False,
 ) -> None:
-    """Build recipes into versioned releases."""
+    """Build recipes into versioned releases, and print their folders."""
     from factdrift.builders.generate.costs import Prices, Terms
     from factdrift.builders.release.release import ReleaseOptions, release_all
 
@@ -118,7 +124,12 @@ def release(
         jobs=jobs,
         memory=memory,
     )
-    release_all(recipe or [], release_options)
+    outcomes = release_all(recipe or [], release_options)
+    if as_json:
+        echo_json([outcome.data() for outcome in outcomes])
+        return
+    for outcome in outcomes:
+        echo(str(outcome.folder))
 
 
 def _named_model(backend: str, values: Mapping[str, object]) -> "ModelSettings | None":
@@ -180,7 +191,7 @@ def record(
     record_options = RecordOptions(
         folder, texts=text, day=snapshot_day([], day) if day else None, prune=prune
     )
-    record_answers(recipe, record_options, release_options)
+    echo(str(record_answers(recipe, record_options, release_options)))
 
 
 @with_inputs
@@ -191,13 +202,19 @@ def steps(
     snapshot: Snapshot = None,
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
+    as_json: AsJson = False,
 ) -> None:
     """Say which steps a release would make anew, and which are there."""
     from factdrift.builders.release.release import ReleaseOptions, planned_steps
 
     release_options = ReleaseOptions(given, snapshot, build, templates)
-    for line in planned_steps(recipe or [], release_options):
-        echo(line)
+    planned_releases = planned_steps(recipe or [], release_options)
+    if as_json:
+        echo_json([planned.data() for planned in planned_releases])
+        return
+    for planned in planned_releases:
+        for line in planned.lines():
+            echo(line)
 
 
 @with_inputs
@@ -210,6 +227,7 @@ def rebuild(
     templates: Templates = TEMPLATES,
     jobs: Jobs = 2,
     memory: Memory = "4GB",
+    as_json: AsJson = False,
 ) -> None:
     """Make a release again from its manifest, and say whether it is the same to the byte."""
     from factdrift.builders.release.rebuild import rebuild_release
@@ -218,8 +236,12 @@ def rebuild(
     release_options = ReleaseOptions(
         given, out=out, build=build, templates=templates, jobs=jobs, memory=memory
     )
-    _tell(rebuild_release(folder, release_options), "file(s) differ", folder)
-    echo(f"{folder}: made again, the same to the byte")
+    differences = rebuild_release(folder, release_options)
+    if as_json:
+        echo_json({"release": folder, "same": not differences, "differences": differences})
+    _tell(differences, "file(s) differ", folder, as_json)
+    if not as_json:
+        echo(f"{folder}: made again, the same to the byte")
 
 
 def clean(
@@ -229,6 +251,7 @@ def clean(
     everything: Annotated[
         bool, Option("--all", help="Also what releases need, and answers of models.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what lies in the build folder, and remove what the newest releases do not need.
 
@@ -241,7 +264,7 @@ def clean(
 
     build_entries = look(build)
     with locked(build, "wait for it to end"):
-        for line in table(build_entries, everything):
+        for line in () if as_json else table(build_entries, everything):
             echo(line)
         kept_bytes = sum(entry.size for entry in build_entries if entry.stays(everything))
         size = (
@@ -249,27 +272,43 @@ def clean(
             if dry_run
             else remove(build_entries, everything)
         )
+    if as_json:
+        entries = [entry.data(everything) for entry in build_entries]
+        echo_json({"removed": size, "kept": kept_bytes, "dry_run": dry_run, "entries": entries})
+        return
     verb = "would be removed" if dry_run else "removed"
     echo(f"{size / 1e6:,.1f} MB {verb}, {kept_bytes / 1e6:,.1f} MB kept")
 
 
-def verify(folder: Release) -> None:
+def verify(folder: Release, *, as_json: AsJson = False) -> None:
     """Check a release against its manifest, and the code in `tasks/` against this project's."""
     from factdrift.builders.release.task_code import compare_code
     from factdrift.builders.release.verify import not_covered, verify_release
 
-    _tell(verify_release(folder), "problem(s)", folder)
-    echo(f"{folder}: whole and unchanged: it agrees with its manifest")
-    if uncovered_line := not_covered(folder):
-        echo(uncovered_line)
-    task_code = compare_code(folder)
-    for sentence in task_code.sentences():
-        echo(f"{folder}: {sentence}")
-    if task_code.own:
-        hint_text = "it runs with all your rights when a harness reads tasks/: read it first"
-        raise UserError(
-            f"{len(task_code.own)} file(s) of code of its own", where=folder, hint=hint_text
+    problems = verify_release(folder)
+    task_code = None if problems else compare_code(folder)
+    own_code = task_code.own if task_code else ()
+    if as_json:
+        unknown_code = task_code.unknown if task_code else ()
+        echo_json(
+            {
+                "release": folder,
+                "whole": not problems,
+                "problems": problems,
+                "own_code": own_code,
+                "unknown_code": unknown_code,
+            }
         )
+    _tell(problems, "problem(s)", folder, as_json)
+    if task_code and not as_json:
+        echo(f"{folder}: whole and unchanged: it agrees with its manifest")
+        if uncovered_line := not_covered(folder):
+            echo(uncovered_line)
+        for sentence in task_code.sentences():
+            echo(f"{folder}: {sentence}")
+    if own_code:
+        hint_text = "it runs with all your rights when a harness reads tasks/: read it first"
+        raise UserError(f"{len(own_code)} file(s) of code of its own", where=folder, hint=hint_text)
 
 
 def diff(
@@ -278,6 +317,7 @@ def diff(
     *,
     out: Annotated[Path | None, Option(help="Write the differing rows here, as Parquet.")] = None,
     notes: Annotated[Path | None, Option(help="Write notes for readers here, as Markdown.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Say what changed between two releases, by id."""
     from tempfile import TemporaryDirectory
@@ -292,7 +332,47 @@ def diff(
         if notes is not None and table is not None:
             with disk_errors(notes), replacing(notes) as path:
                 path.write_text("\n".join(release_notes(old, new, comparison, table)), "utf-8")
-    echo(comparison.summary())
+    if as_json:
+        echo_json(asdict(comparison))
+    else:
+        echo(comparison.summary())
+
+
+def why(
+    row: Annotated[
+        str, Argument(help="The id of a row, or the item or detail of what was left out.")
+    ],
+    folder: Release,
+    *,
+    given: Mapping[str, list[str]],
+    config: Annotated[
+        str | None, Option(help="The config of the row, where several have its id.")
+    ] = None,
+    as_json: AsJson = False,
+    svg: Annotated[Path | None, Option(help="Draw the time lines here, too.")] = None,
+    build: Build = Path("build"),
+    templates: Templates = TEMPLATES,
+) -> None:
+    """Say what stands behind a row: statements, dates, gaps, rules, texts; or why it was left out.
+
+    --dump takes mined folders, --news archives; both are found in the build folder by themselves.
+    """
+    from factdrift.builders.core.files import disk_errors, replacing
+    from factdrift.builders.release.why.drawing import svg as draw
+    from factdrift.builders.release.why.explain import WhySources, explain
+    from factdrift.builders.release.why.words import lines, plain_data
+
+    sources = WhySources(build, templates, given.get("dump", []), given.get("news", []))
+    explanation = explain(row, folder, sources, config)
+    if svg is not None:
+        title = f"{explanation.id}: {explanation.release}"
+        with disk_errors(svg), replacing(svg) as path:
+            path.write_text(draw(title, explanation.histories, explanation.asked_time), "utf-8")
+        say(f"time lines in {svg}")
+    if as_json:
+        echo_json(plain_data(explanation))
+    for line in () if as_json else lines(explanation):
+        echo(line)
 
 
 def tasks(
@@ -315,7 +395,7 @@ def tasks(
     counts = rewrite_tasks(folder, harness, out, path, after)
     for config, rows in counts.items():
         say(f"  {config}: {rows:,} rows")
-    say(f"tasks in {out / harness}")
+    echo(str(out / harness))
 
 
 def push(
@@ -351,6 +431,50 @@ def push(
     )
 
 
+def publish(
+    folder: Annotated[
+        Path, Argument(help="A release folder, or a dataset's, for its newest version.")
+    ],
+    *,
+    repo: Annotated[str, Option(help="Dataset repository on the Hub: me/mine.")],
+    picture: Annotated[
+        Path | None,
+        Option(help="A PNG for the top of the page.", show_default="the card's first plot"),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        Option(help="Folder of the page.", show_default="published/<dataset>-<version>"),
+    ] = None,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Write the folder and say what would happen; send nothing.")
+    ] = False,
+    private: Annotated[
+        bool,
+        Option("--private", help="If the repository is made now: visible to its members alone."),
+    ] = False,
+    own_code: Annotated[
+        bool,
+        Option("--own-code", help="Also a release whose tasks/ has code that is not factdrift's."),
+    ] = False,
+) -> None:
+    """Push a release with a page: picture, code that loads it, changes over its versions."""
+    from factdrift.builders.release.push import publish as upload
+
+    page_folder = upload(
+        folder,
+        repo,
+        to,
+        say,
+        picture=picture,
+        dry_run=dry_run,
+        private=private,
+        own_code=own_code,
+    )
+    echo(str(page_folder))
+
+
 ALL: tuple[Callable[..., None], ...] = (
-    *(release, record, steps, rebuild, clean, verify, diff, tasks, push),
+    *(release, record, steps, rebuild, clean, verify, diff),
+    with_inputs(why, "dump", "news"),
+    *(tasks, push, publish),
 )

@@ -16,6 +16,7 @@ from factdrift.builders.release.card import (
     code_span,
     drop_reasons,
     escape_markdown,
+    escape_sentence,
     reason_text,
 )
 from factdrift.builders.release.compare import CHANGES, WORDS, ReleaseDiff
@@ -195,7 +196,7 @@ def _gone(new: Path, diff: Path) -> Iterator[str]:
         for reason in drop_reason.split(", ")
     }
     for reason in sorted(drop_reasons_given):
-        yield f"- {code_span(reason)}: {escape_markdown(reason_text(reason, drop_reasons()))}"
+        yield f"- {code_span(reason)}: {escape_sentence(reason_text(reason, drop_reasons()))}"
 
 
 def _head(table_title: str, column_names: Sequence[str]) -> Iterator[str]:

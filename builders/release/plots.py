@@ -54,6 +54,7 @@ def period_plot(card_plot: Plot) -> Any:
         figsize=(_WIDTH, 0.7 + 1.25 * len(plot_data)), facecolor="white", layout="constrained"
     )
     plot_panels = figure.subplots(max(len(plot_data), 1), 1, sharex=True, squeeze=False)[:, 0]
+    expected_lines = None
     for series_number, (panel, (series_name, period_counts)) in enumerate(
         zip(plot_panels, plot_data.items(), strict=False)
     ):
@@ -70,7 +71,9 @@ def period_plot(card_plot: Plot) -> Any:
                 [period_name - 0.48 for period_name in bar_places],
                 [period_name + 0.48 for period_name in bar_places],
             )
-            panel.hlines(expected_means, line_starts, line_ends, color=INK, linewidth=1.3)
+            expected_lines = panel.hlines(
+                expected_means, line_starts, line_ends, color=INK, linewidth=1.3
+            )
         panel.set_ylim(0, max([*bar_heights, *expected_means, 1]) * 1.28)
         panel.set_xlim(-0.6, max(len(period_names), 1) - 0.4)
         if len(period_names) <= 16:
@@ -84,6 +87,8 @@ def period_plot(card_plot: Plot) -> Any:
                 label_shift = {"xytext": (0, 2), "textcoords": "offset points", "ha": "center"}
                 panel.annotate(f"{bar_height:,}", label_position, **label_shift, **label_style)
         _plain(panel, "y")
+    if expected_lines:
+        figure.legend([expected_lines], ["expected"], loc="outside upper right", frameon=False)
     tick_step = -(-len(period_names) // 16) or 1
     turned_labels = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     plot_panels[-1].set_xticks(

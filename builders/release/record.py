@@ -1,5 +1,6 @@
 """`factdrift record`: a recipe's road up to the next prompts without a recorded answer."""
 
+import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -50,10 +51,11 @@ class RecordOptions:
 
 def record(
     recipe_names: Sequence[str], record_options: RecordOptions, options: ReleaseOptions
-) -> bool:
+) -> Path:
     """Take the answers of the folder into the recording, and write the requests still open.
 
-    Returns whether all prompts of the recipes are answered. The recipes have to share one file of
+    Returns the file that the user needs next: the requests, or the recording where every prompt is
+    answered. The recipes have to share one file of
     recordings. `UserError` where an answer is none, or where a recipe has no recorded model.
     """
     chosen = chosen_recipes(recipe_names, options)
@@ -78,8 +80,9 @@ def record(
     if record_options.prune and not desk.requests and not options.limit:
         prune(desk, unasked_datasets, options.say)
     recording.write(path)
-    _report(desk, path, record_options, options.say)
-    return not desk.requests
+    next_command = shlex.join(["factdrift", "release", *recipe_names])
+    _report(desk, path, record_options, next_command, options.say)
+    return record_options.folder / REQUESTS if desk.requests else path
 
 
 def prune(desk: RecordingDesk, unasked_datasets: Sequence[str], say: Callable[[str], None]) -> None:
@@ -182,7 +185,11 @@ def _follow(
 
 
 def _report(
-    desk: RecordingDesk, path: Path, record_options: RecordOptions, say: Callable[[str], None]
+    desk: RecordingDesk,
+    path: Path,
+    record_options: RecordOptions,
+    next_command: str,
+    say: Callable[[str], None],
 ) -> None:
     if desk.useless:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in desk.useless.most_common())
@@ -191,7 +198,7 @@ def _report(
     shutil.rmtree(texts_folder, ignore_errors=True)
     say(f"  {len(desk.recording.answers):,} answers in {display_path(path)}")
     if not desk.requests:
-        say("  every prompt has its answer; next: factdrift release")
+        say(f"  every prompt has its answer; next: {next_command}")
         return
     requests_path = record_options.folder / REQUESTS
     say(f"  {len(desk.requests):,} prompts wait for their answers: {display_path(requests_path)}")

@@ -1,10 +1,12 @@
 """The whole run on one page: recipe, inputs, build, publish, verify."""
 
 import shlex
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -15,15 +17,14 @@ from factdrift.builders.core.dataset import Input, Meta
 from factdrift.builders.core.engine import EngineName, ready
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource, writable
+from factdrift.builders.core.hints import MissingExtraError
 from factdrift.builders.core.inputs import INPUTS
+from factdrift.builders.core.progress import is_verbose
 from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run, RunInputs
 from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
 from factdrift.builders.core.tidy import note_use
-from factdrift.builders.generate.backends import MODEL_POINT
-from factdrift.builders.generate.costs import Terms, allowing
-from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.recipes.datasets import prose_of
 from factdrift.builders.recipes.dumps import resolve_inputs
 from factdrift.builders.recipes.recipe import (
@@ -34,12 +35,17 @@ from factdrift.builders.recipes.recipe import (
     recipe_name,
     recipes,
 )
+from factdrift.builders.release.outcome import Outcome, overview_lines
 from factdrift.builders.release.people import people_statistics
-from factdrift.builders.release.publish import NothingLeftError, Published, write_release
+from factdrift.builders.release.publish import NothingLeftError, write_release
 from factdrift.builders.release.verify import verify_release
 from factdrift.builders.release.version import Version
 from factdrift.builders.rows.gold import NoGoldError
 from factdrift.builders.wikipedia.inputs import check_pages
+
+if TYPE_CHECKING:
+    from factdrift.builders.generate.costs import Terms
+    from factdrift.builders.generate.prompts import ModelSettings
 
 TEMPLATES = resource("templates")
 MODEL_OPTIONS = ("model", "base_url", "key_variable")
@@ -70,9 +76,9 @@ class ReleaseOptions:
     limit: int | None = None
     rows: int | None = None
     """The rows that a model is to write."""
-    model: ModelSettings | None = None
+    model: "ModelSettings | None" = None
     """The model that takes the place of those in the recipes."""
-    terms: Terms | None = None
+    terms: "Terms | None" = None
     """What models may cost; without terms nobody is asked."""
     rebuild: str | None = None
     """The command that the manifest names, where it is not to be told from the options."""
@@ -153,10 +159,11 @@ def _limited(recipe: Recipe, rows: int) -> Recipe:
     return recipe.model_copy(update=limit_update)
 
 
-def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> list[Published]:
+def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> list[Outcome]:
     """Build recipes one after the other: the named ones, or those that the inputs given suit.
 
-    A recipe that has no rows is skipped with a message, if it is one of several that nobody named.
+    Each ends with a table of what was made, several with a table of them all. A recipe that has no
+    rows is skipped with a message, if it is one of several that nobody named.
     """
     chosen = chosen_recipes(recipe_names, options)
     if options.version and options.version != "auto":
@@ -164,26 +171,34 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
     writable(options.out)
     options = with_days_found(options, chosen)
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
-    held_terms = allowing(options.terms) if options.terms else nullcontext()
+    held_terms = _allowing(options.terms) if options.terms else nullcontext()
     with workspace.lock(), held_terms:
         ready(options.engine, options.build / "scratch")
-        published_releases: list[Published] = []
+        outcomes: list[Outcome] = []
         for recipe_path, recipe in chosen.items():
             try:
-                published_releases.append(
+                outcomes.append(
                     _release(recipe_path, recipe, replace(workspace, steps={}), options)
                 )
-            except (NoGoldError, NothingLeftError) as error:
-                if recipe_names or (recipe_path == list(chosen)[-1] and not published_releases):
+            except (MissingExtraError, NoGoldError, NothingLeftError) as error:
+                if recipe_names or (recipe_path == list(chosen)[-1] and not outcomes):
                     raise
-                options.say(f"  left out: {error}")
-        return published_releases
+                options.say(f"warning: {recipe.dataset} is left out: {error}")
+    for line in overview_lines(outcomes) if len(outcomes) > 1 else ():
+        options.say(line)
+    return outcomes
+
+
+def _allowing(terms: "Terms") -> AbstractContextManager[None]:
+    from factdrift.builders.generate.costs import allowing
+
+    return allowing(terms)
 
 
 def _release(
     recipe_path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions
-) -> Published:
-    say = options.say
+) -> Outcome:
+    say, start = options.say, time.monotonic()
     say(f"{recipe.dataset}: {display_path(recipe_path)}")
     run = start_run(recipe_path, recipe, workspace, options)
     with workspace.damage_told():
@@ -205,27 +220,63 @@ def _release(
     note_use(workspace.root, recipe.dataset, published.folder, workspace.steps)
     say(f"  {published.summary}")
     say(f"  verified: {display_path(published.folder)}")
-    say(f"  next: open {display_path(published.folder / 'README.md')}")
-    return published
+    outcome = Outcome.judge(
+        published, dataset, recipe.build, options.given.get("news", ()), time.monotonic() - start
+    )
+    for line in outcome.lines(every_split=is_verbose()):
+        say(line)
+    return outcome
 
 
-def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
-    """Yield a line for each step that a run of these recipes would make; make nothing."""
+@dataclass(frozen=True)
+class PlannedRelease:
+    """What a run of a recipe would make: its steps, whether each is there, and what comes later."""
+
+    dataset: str
+    recipe: Path
+    steps: tuple[tuple[str, bool], ...]
+    later: str
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for the recipe, for each step, and for what follows."""
+        yield f"{self.dataset}: {display_path(self.recipe)}"
+        for folder_name, is_made in self.steps:
+            yield f"  {'there  ' if is_made else 'to make'}  {folder_name}"
+        yield f"  {self.later}"
+
+    def data(self) -> dict[str, object]:
+        """Return the same as JSON data."""
+        step_entries = [
+            {"step": folder_name, "made": is_made} for folder_name, is_made in self.steps
+        ]
+        return {
+            "dataset": self.dataset,
+            "recipe": self.recipe,
+            "steps": step_entries,
+            "later": self.later,
+        }
+
+
+def planned_steps(
+    recipe_names: Sequence[str | Path], options: ReleaseOptions
+) -> Iterator[PlannedRelease]:
+    """Yield the steps that a run of each of these recipes would make; make nothing."""
     chosen = chosen_recipes(recipe_names, options)
     options = with_days_found(options, chosen)
     for recipe_path, recipe in chosen.items():
-        yield f"{recipe.dataset}: {display_path(recipe_path)}"
         workspace = Plan(options.build, options.say)
         later_steps = "release"
         try:
             recipe.build.build(start_run(recipe_path, recipe, workspace, options))
         except NotMadeError as error:
             later_steps = f"what comes after {error} is known when it is made"
-        except NoGoldError as error:
+        except (MissingExtraError, NoGoldError) as error:
             later_steps = f"left out: {error}"
-        for step_key, step in workspace.steps.items():
-            yield f"  {'there  ' if workspace.is_made(step) else 'to make'}  {step.name}-{step_key}"
-        yield f"  {later_steps}"
+        steps = [
+            (f"{step.name}-{step_key}", workspace.is_made(step))
+            for step_key, step in workspace.steps.items()
+        ]
+        yield PlannedRelease(recipe.dataset, recipe_path, tuple(steps), later_steps)
 
 
 def start_run(
@@ -272,11 +323,13 @@ def rebuild_command(recipe_path: Path, recipe: Recipe, options: ReleaseOptions) 
     return shlex.join(command_words)
 
 
-def named_model(backend: str, values: Mapping[str, object]) -> ModelSettings:
+def named_model(backend: str, values: Mapping[str, object]) -> "ModelSettings":
     """Return the settings of the model that a command line names; paths are those of the shell.
 
     Raises `UserError` if the backend is not known, has no such option, or a value is wrong.
     """
+    from factdrift.builders.generate.backends import MODEL_POINT  # half a second of most starts
+
     settings_type = MODEL_POINT.find(backend)
     for name in values:
         if name not in settings_type.model_fields:
@@ -297,7 +350,7 @@ def named_model(backend: str, values: Mapping[str, object]) -> ModelSettings:
         raise UserError(f"--{name.replace('_', '-')}: {first_error['msg']}") from None
 
 
-def model_words(settings: ModelSettings) -> list[str]:
+def model_words(settings: "ModelSettings") -> list[str]:
     """The options that name a model; a folder goes without the path to it."""
     values = settings.model_dump(mode="json", include=set(MODEL_OPTIONS))
     model_words = ["--backend", settings.backend]

@@ -17,6 +17,8 @@ from factdrift.builders.release.publish import RECIPE, file_entry, repeated_ids
 
 # The fields of a manifest without a checksum that something else in the release shows to be wrong.
 _COVERED_FIELDS = {"canary", "dataset", "files", "format", "manifest_sha256", "recipe_sha256"}
+# What a page of the Hub has beside the release; README.md is the page itself.
+_OF_A_PAGE = frozenset((card.OWN_CARD, card.CHANGES, card.PICTURE))
 # What a hub or its client puts into a folder beside the release.
 _NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")
 
@@ -32,7 +34,9 @@ def verify_release(release_folder: Path) -> list[str]:
         return [str(error)]
     present_paths, release_problems = _walk(release_folder)
     listed_files = {entry.path: entry for entry in release_manifest.files}
-    for file_path in present_paths - {*listed_files, manifest.FILE}:
+    is_page = card.OWN_CARD in present_paths
+    page_files = _OF_A_PAGE if is_page else frozenset()
+    for file_path in present_paths - {*listed_files, manifest.FILE} - page_files:
         pyc_note = (
             " (a harness compiled its tasks; delete it)" if file_path.endswith(".pyc") else ""
         )
@@ -41,8 +45,9 @@ def verify_release(release_folder: Path) -> list[str]:
         release_problems.append("manifest.json: files: a path is listed twice")
     sound_paths: set[str] = set()
     for file_path, entry in listed_files.items():
+        checked_path = card.OWN_CARD if is_page and file_path == card.FILE else file_path
         file_problem = (
-            _check_file(release_folder, entry)
+            _check_file(release_folder, entry, checked_path)
             if file_path in present_paths
             else f"{file_path}: is missing"
         )
@@ -62,9 +67,13 @@ def verify_release(release_folder: Path) -> list[str]:
 def not_covered(release_folder: Path) -> str | None:
     """Return a line that names what `verify_release` cannot see a change of, None for nothing.
 
-    A manifest of a version before 0.3 has no checksum of its own.
+    A manifest of a version before 0.3 has no checksum of its own. A page of the Hub is not the
+    release's; the card that is lies beside it.
     """
     if manifest.load_manifest(release_folder).manifest_sha256:
+        if (release_folder / card.OWN_CARD).is_file():
+            page_files = f"{card.FILE}, {card.CHANGES}, {card.PICTURE}"
+            return f"  not checked: {page_files}, the page on the Hub; its card is {card.OWN_CARD}"
         return None
     uncovered_fields = ", ".join(sorted(set(Manifest.model_fields) - _COVERED_FIELDS))
     return f"  manifest.json has no checksum of its own; not checked in it: {uncovered_fields}"
@@ -92,12 +101,12 @@ def _walk(release_folder: Path) -> tuple[set[str], list[str]]:
     return present_paths, file_problems
 
 
-def _check_file(release_folder: Path, entry: FileEntry) -> str | None:
-    byte_count = (release_folder / entry.path).stat().st_size
+def _check_file(release_folder: Path, entry: FileEntry, file_path: str) -> str | None:
+    byte_count = (release_folder / file_path).stat().st_size
     if byte_count != entry.bytes:
-        return f"{entry.path}: has {byte_count} bytes, the manifest says {entry.bytes}"
-    if file_entry(release_folder, release_folder / entry.path).sha256 != entry.sha256:
-        return f"{entry.path}: its SHA-256 is not the manifest's"
+        return f"{file_path}: has {byte_count} bytes, the manifest says {entry.bytes}"
+    if file_entry(release_folder, release_folder / file_path).sha256 != entry.sha256:
+        return f"{file_path}: its SHA-256 is not the manifest's"
     return None
 
 

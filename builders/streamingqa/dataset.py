@@ -11,6 +11,7 @@ from factdrift.builders import rows
 from factdrift.builders.core.config import Strict, replace_models
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hints import require_extra
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts.card import learned_times
 from factdrift.builders.generate.backends import AnyModel, Grounded
@@ -91,6 +92,7 @@ class StreamingQA(DatasetBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Build the configs `recent`, `past`, `all` and `eval_by_quarter`."""
+        require_extra("news", "questions about news need spaCy")
         self._refuse_without_writer(run)
         models = self.models()
         for model_settings in models.values():

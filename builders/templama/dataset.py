@@ -95,6 +95,13 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
     citations: ClassVar[tuple[str, ...]] = ("margatina-etal-2023-dynamic", "dhingra-etal-2022-time")
 
+    changing_configs: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "updated": (),
+        "new": (),
+        "deleted": (),
+    }
+    next_commands: ClassVar[Mapping[str, str]] = {"timelines": "baselines {release}"}
+
     builder: Literal["dynamic-templama"]
     relations: Annotated[tuple[str, ...], Field(min_length=1)]
     window: Window
@@ -118,7 +125,7 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
         window = self._periods(run.inputs["dump"].snapshot)
         clipped_note = self._clipped(window[-1], run.inputs["dump"].snapshot)
         if clipped_note:
-            run.workspace.say(f"  {clipped_note}")
+            run.workspace.say(f"warning: {clipped_note}")
         changes_step = self._changes_step(run, facts_step, relations, window)
         told_step = ToldApart(changes=changes_step, alike=alike_relations(templates))
         cloze_step = ClozeRows(
@@ -126,8 +133,6 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
         )
         cloze_path = run.folder(cloze_step) / "cloze.parquet"
         empty_note = card.empty_splits(cloze_path)
-        if empty_note:
-            run.workspace.say(f"  {empty_note}")
         notes = " ".join(filter(None, (clipped_note, empty_note)))
         # The first period of the window has none to be compared with, and so no rows.
         periods = [str(period) for period in window[1:]]

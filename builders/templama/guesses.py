@@ -13,6 +13,9 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Scalar, Statistics
 
 GUESSES = ("longest held", "most frequent", "answers before")
+SOLVED = {"answers before": frozenset({"unchanged", "deleted"})}
+"""Configs that a guess solves by what they are: who is told the answers of the period before has
+what did not change right, and its score of all rows says how many of them changed, and no more."""
 
 # The label is the tie-break of each guess, so that any engine gives the same one. Where a day of a
 # segment is not known, the nearest day that is known stands in for it.

@@ -56,27 +56,28 @@ class ClozeRows(Step):
                 if counter:
                     # Labels are counted for a whole batch at once, which is faster than row by row.
                     counter.counts(name["label"] for delta in deltas for name in delta["names"])
-                cloze_rows: list[dict[str, Any]] = []
-                paraphrases: list[dict[str, Any]] = []
-                for delta in deltas:
-                    cloze_row, *other_wordings = self._wordings(delta, counter)
-                    cloze_rows.append(cloze_row)
-                    paraphrases += other_wordings
-                _write_rows(cloze_writer, cloze_rows)
-                _write_rows(paraphrase_writer, paraphrases)
+                shared_columns: list[dict[str, Any]] = []
+                cloze_rows: list[_Wording] = []
+                paraphrases: list[_Wording] = []
+                for delta_number, delta in enumerate(deltas):
+                    shared_columns.append(self._shared_columns(delta, counter))
+                    asked_wording, *other_wordings = self._wordings(delta)
+                    cloze_rows.append((delta_number, asked_wording))
+                    paraphrases += [(delta_number, wording) for wording in other_wordings]
+                shared_arrays = _arrays(cloze_writer.schema, shared_columns)
+                _write_rows(cloze_writer, shared_arrays, cloze_rows)
+                _write_rows(paraphrase_writer, shared_arrays, paraphrases)
 
-    def _wordings(
-        self, delta: Mapping[str, Any], counter: TokenCounter | None
-    ) -> list[dict[str, Any]]:
-        """Return a comparison's rows, one for each wording, the one that models are asked first.
+    def _wordings(self, delta: Mapping[str, Any]) -> list[dict[str, str]]:
+        """Return a comparison's wordings, the one that models are asked first.
 
         Models are asked the first wording of the template. If several answers are right, they are
         asked the first wording that does not read as if there were only one answer; if all do, the
         first of all. Each other row has the id of the asked one in `cloze`.
         """
-        variants = list(self._variants(delta, counter))
+        variants = list(self._variants(delta))
         asked_variant = variants[0]
-        if len(asked_variant["answers"]) > 1:
+        if len(delta["answers"]) > 1:
             cloze_texts = self.templates[delta["relation"]].cloze
             for variant in variants:
                 if not READS_AS_ONE_ANSWER.match(cloze_texts[variant["template"]]):
@@ -88,17 +89,15 @@ class ClozeRows(Step):
                 wordings.append(variant | {"cloze": asked_variant["id"]})
         return wordings
 
-    def _variants(
+    def _shared_columns(
         self, delta: Mapping[str, Any], counter: TokenCounter | None
-    ) -> Iterator[dict[str, Any]]:
-        """Yield the row of a comparison in each wording of its relation."""
+    ) -> dict[str, Any]:
+        """Return the columns of a comparison that are the same in each of its wordings."""
         relation, subject_name = self.templates[delta["relation"]], delta["subject_name"]
-        period = Period(self.told.changes.granularity, delta["period"])
-        # The gold answers of `deleted` are those of the period before: that is when they are right.
-        asked_period = period + -1 if delta["split"] == "deleted" else period
+        period, asked_period = self._periods(delta)
         at_end = self.told.changes.at == "end"
         time = f"on {format_date(asked_period.last)}" if at_end else f"in {in_words(asked_period)}"
-        common_columns = {
+        return {
             **{column: delta[column] for column in _COPIED},
             "relation_label": relation.label,
             "period": str(period),
@@ -108,12 +107,25 @@ class ClozeRows(Step):
             and question(relation.ask, subject_name, time, relation.articles),
             **self._answer_columns(delta, counter),
         }
+
+    def _periods(self, delta: Mapping[str, Any]) -> tuple[Period, Period]:
+        """Return the period of a comparison, and the one that is asked about.
+
+        The gold answers of `deleted` are those of the period before: that is when they are right.
+        """
+        period = Period(self.told.changes.granularity, delta["period"])
+        return period, period + -1 if delta["split"] == "deleted" else period
+
+    def _variants(self, delta: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+        """Yield the columns of each wording of a comparison's relation."""
+        relation, subject_name = self.templates[delta["relation"]], delta["subject_name"]
+        period, asked_period = self._periods(delta)
+        last_day = asked_period.last
+        at_end = self.told.changes.at == "end"
         for template_id, cloze_text in relation.cloze.items():
             blanked = query(cloze_text, subject_name, self.blank, relation.articles)
-            prompt = (
-                on_day(blanked, asked_period.last) if at_end else in_period(blanked, asked_period)
-            )
-            yield common_columns | {
+            prompt = on_day(blanked, last_day) if at_end else in_period(blanked, asked_period)
+            yield {
                 "id": row_id(delta["subject"], delta["relation"], template_id, period),
                 "prompt": prompt,
                 "template": template_id,
@@ -163,8 +175,37 @@ def _with_office_names(delta: dict[str, Any], offices: Mapping[str, OfficeName])
     return delta | {"names": names}
 
 
-def _write_rows(writer: pq.ParquetWriter, output_rows: Sequence[Mapping[str, Any]]) -> None:
-    writer.write_batch(pa.RecordBatch.from_pylist(output_rows, schema=writer.schema))
+_Wording = tuple[int, dict[str, str]]
+"""The number of a comparison in its batch, and the columns of one of its wordings."""
+
+
+def _arrays(schema: pa.Schema, shared_columns: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
+    """Return the columns of comparisons as Arrow, by name.
+
+    They become Arrow once for all wordings: names and answers are nested, and take longest.
+    """
+    arrays: dict[str, pa.Array] = {}
+    for name in shared_columns[0] if shared_columns else ():
+        column_values = [shared[name] for shared in shared_columns]
+        arrays[name] = pa.array(column_values, schema.field(name).type)
+    return arrays
+
+
+def _write_rows(
+    writer: pq.ParquetWriter,
+    shared_arrays: Mapping[str, pa.Array],
+    wordings: Sequence[_Wording],
+) -> None:
+    """Write a row for each wording, with the columns of its comparison."""
+    comparison_numbers = pa.array([number for number, _ in wordings], pa.int64())
+    column_arrays = []
+    for field in writer.schema:
+        if field.name in shared_arrays:
+            column_arrays.append(shared_arrays[field.name].take(comparison_numbers))
+        else:
+            column_texts = [wording[field.name] for _, wording in wordings]
+            column_arrays.append(pa.array(column_texts, field.type))
+    writer.write_batch(pa.RecordBatch.from_arrays(column_arrays, schema=writer.schema))
 
 
 def _labels(answers: Iterable[Mapping[str, Any]]) -> list[str]:

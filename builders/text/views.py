@@ -51,6 +51,12 @@ class ViewSettings(Strict):
     revision: str | None
     max_tokens: int
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The packages of extras on which the counts depend (see `builders.core.reach`)."""
+        is_more = self.tokenizer is not None and tokens.needs_transformers(str(self.tokenizer))
+        return ("transformers",) if is_more else ()
+
     def counter(self) -> TokenCounter | None:
         """The tokenizer, loaded; None where none is named."""
         return tokens.load_tokenizer(str(self.tokenizer), self.revision) if self.tokenizer else None
@@ -81,8 +87,11 @@ class ClozeBuilder(DatasetBuilder):
 
     def views(self, run: Run) -> ViewSettings:
         """The settings of the views; the tokenizer may lie beside the recipe."""
+        location = tokens.tokenizer_location(self.tokenizer, run.recipe)
+        if location is not None:
+            tokens.check_tokenizer(str(location))
         return ViewSettings(
-            tokenizer=tokens.tokenizer_location(self.tokenizer, run.recipe),
+            tokenizer=location,
             revision=self.tokenizer_revision,
             max_tokens=self.max_tokens,
         )

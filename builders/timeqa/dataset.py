@@ -1,7 +1,7 @@
 """The `timeqa` dataset: time-sensitive questions over the pages of their subjects."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -67,6 +67,8 @@ class TimeQA(DatasetBuilder):
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
     citations: ClassVar[tuple[str, ...]] = ("chen-etal-2021-dataset",)
     layouts: ClassVar[tuple[str, ...]] = (annotations.FACTS_LAYOUT, annotations.PARAPHRASE_LAYOUT)
+
+    next_commands: ClassVar[Mapping[str, str]] = {"easy": "export {release} --format timeqa"}
 
     builder: Literal["timeqa"]
     relations: Annotated[tuple[str, ...], Field(min_length=1)] | Literal["all"] = "all"

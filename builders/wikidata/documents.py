@@ -36,6 +36,8 @@ BIRTHS, DEATHS = ("P569", "P571"), ("P570", "P576")
 COUNTRIES = ("P1001", "P17")
 """Properties of the country that an item belongs to. The jurisdiction comes first: it tells the
 minister of a province from that of the country."""
+DEPRECATED = "deprecated"
+"""The reason of a deprecated statement that is told (`DumpRows`); the detail is its object."""
 SUBCLASS = "P279"
 """The property by which a class is a subclass of another."""
 EDITED_PREFIX = "edited/"
@@ -155,12 +157,14 @@ class DumpRows(StatementRows):
     """Rows and counts of the entities of a dump; `add_line` adds one line of it.
 
     `undated` names the relations whose undated statements are kept in any case. Those of other
-    relations are kept only beside a dated statement of the same subject.
+    relations are kept only beside a dated statement of the same subject. `tells_deprecated`: the
+    deprecated statements of the relations `undated` are dropped one by one, with their object.
     """
 
-    def __init__(self, undated: Iterable[str]) -> None:
+    def __init__(self, undated: Iterable[str], tells_deprecated: bool = False) -> None:
         super().__init__()
         self._undated = frozenset(undated)
+        self._tells_deprecated = tells_deprecated
         self._about_items: dict[str, bool] = {}
         self.entities: list[RawEntity] = []
 
@@ -232,6 +236,9 @@ class DumpRows(StatementRows):
             skip_reason = statement.rank
         if skip_reason:
             self.counts[f"{relation}/{skip_reason}"] += 1
+            is_told = self._tells_deprecated and relation in self._undated
+            if is_told and statement.rank == "deprecated" and object_id:
+                self.drop(DEPRECATED, statement.id or subject, subject, relation, object_id)
             return
         qualifiers = statement.qualifiers
         times: dict[str, list[Snak]] = {}

@@ -27,7 +27,7 @@ from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.schema import ROW_GROUP
 from factdrift.builders.core.seals import sealed, unsealed
 from factdrift.builders.rows import Dropped, Entity, Statement
-from factdrift.builders.wikidata.documents import EDITED_PREFIX
+from factdrift.builders.wikidata.documents import DEPRECATED, EDITED_PREFIX
 from factdrift.builders.wikidata.parts import RawEntity, RawStatement, read_parts
 
 _WRITING = timedelta(days=7)
@@ -36,6 +36,9 @@ _PLANNED = 10
 """So many starts, or one in a hundred, may be after the day of a dump: what is planned."""
 _CHECKSUMS = "sha256"
 """The key of the sha256 of the tables in `mined.json`, which goes wherever the tables go."""
+LOOKED_UP = "looked-up.parquet"
+"""The table of ids that were looked up, and of the objects of deprecated statements: `id`, its last
+`target` over redirects, whether that is `present` in the dump, its `label` and `aliases`."""
 PARTIAL = "partial"
 """The key, in `mined.json`, of properties that were mined of what other statements name alone."""
 TABLES = ("statements.parquet", "entities.parquet", "dropped.parquet", "mined.json")
@@ -79,6 +82,7 @@ def finish(
     memory: str = "600MB",
     threads: int = 2,
     scratch: Path | None = None,
+    looked_up: Path | None = None,
 ) -> MinedTables:
     """Make the tables of one snapshot from raw parts (`builders.wikidata.parts.write_part`).
 
@@ -92,7 +96,8 @@ def finish(
     `undated`: the relations whose undated statements are kept in any case; `relations`: those
     that were asked for, None: all; `partial`: those of them of which only the statements about what
     others name were asked for; `memory`: DuckDB's limit; `scratch`: a folder for what does not
-    fit, by default `out/build`. Source: TimeQA (arXiv 2108.06314) section 2.1.
+    fit, by default `out/build`; `looked_up`: a Parquet file of ids, for the table `LOOKED_UP`.
+    Source: TimeQA (arXiv 2108.06314) section 2.1.
     """
     scratch = scratch or out / "build"
     temporary_folder = out / ".tables.tmp"
@@ -119,6 +124,8 @@ def finish(
                 f"{later_starts:,} of its {dated_starts:,} starts are later, to {newest_start}",
             )
         _write(connection, temporary_folder, snapshot)
+        if looked_up is not None:
+            _look_up(connection, looked_up, out / LOOKED_UP)
         counts.update(_count(connection, temporary_folder))
     summary = _summary(snapshot, undated, relations, counts)
     if partial:
@@ -425,6 +432,25 @@ def _write(connection: duckdb.DuckDBPyConnection, folder: Path, snapshot: date) 
     _copy(connection, "statements", _STATEMENT, [*_STATEMENT[1:], "statement"], folder)
     _copy(connection, "entities", _ENTITY, ["id"], folder)
     _copy(connection, "dropped", _DROPPED, _DROPPED, folder)
+
+
+def _look_up(connection: duckdb.DuckDBPyConnection, ids: Path, table: Path) -> None:
+    """Write the table `LOOKED_UP`, sorted; of two lines about one entity the later one counts."""
+    connection.execute(f"""
+        CREATE TEMP TABLE asked_ids AS SELECT i.id, coalesce(r.target, i.id) AS target FROM (
+            SELECT id FROM {duck.parquet(ids)} UNION
+            SELECT detail FROM raw_dropped WHERE reason = {duck.text(DEPRECATED)}) i
+        LEFT JOIN redirects r USING (id);
+        COPY (
+            SELECT i.id, i.target, e.id IS NOT NULL AS present, e.label,
+                coalesce(e.aliases, []) AS aliases
+            FROM asked_ids i LEFT JOIN (
+                SELECT id, arg_max(label, line) AS label, arg_max(aliases, line) AS aliases
+                FROM raw_entities SEMI JOIN (SELECT target AS id FROM asked_ids) USING (id)
+                GROUP BY id) e ON e.id = i.target
+            ORDER BY length(i.id), i.id)
+        TO {duck.text(str(table))} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})
+    """)  # noqa: S608
 
 
 def _later_starts(connection: duckdb.DuckDBPyConnection, day: date) -> tuple[int, int, date | None]:

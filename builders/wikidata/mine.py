@@ -14,6 +14,7 @@ from factdrift.builders.core.files import locked, wait_for_sharers
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.seals import sealed, unsealed
+from factdrift.builders.core.streams import DifferingStreamError, RemoteFile
 from factdrift.builders.rows import Dropped
 from factdrift.builders.wikidata.finish import MinedTables, finish
 from factdrift.builders.wikidata.parts import (
@@ -40,10 +41,12 @@ RESUME_HINT = "run the same command again: it goes on where this run stopped"
 
 DumpReader = Callable[[DumpReading, RemainingWork], None]
 """A function that writes parts for all remaining work."""
+Dumps = str | Path | Sequence[str | Path | RemoteFile]
+"""Files of dumps, or all of them files that are read from their addresses."""
 
 
 def mine(
-    dumps: str | Path | Sequence[str | Path],
+    dumps: Dumps,
     out: Path,
     *,
     undated: Collection[str] = (),
@@ -54,6 +57,7 @@ def mine(
     checksums: Sequence[str] | None = None,
     tuning: Tuning | None = None,
     reading: DumpReader | None = None,
+    looked_up: Path | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> MinedTables:
     """Read dumps and write the tables of one snapshot into `out` (see `finish`).
@@ -61,7 +65,8 @@ def mine(
     The tables hold the statements about items that have a time, of every relation, and the undated
     statements of the same subject and relation.
 
-    - `dumps` are files (plain, gz, bz2, zst), globs of shards, or folders.
+    - `dumps` are files (plain, gz, bz2, zst), globs of shards, or folders; or files at addresses,
+      which are read as they come, and again from their beginning after a run that was stopped.
     - `undated` names the relations whose undated statements are all kept.
     - `snapshot` is the day of the dump, needed where the names of the files do not say it.
     - `jobs` is the number of processes; 1 starts none.
@@ -71,6 +76,8 @@ def mine(
     - `checksums` are the sha256 of each file, in the order of `find_shards`; without them a file is
       known by name and size.
     - `reading` reads the dump, by default in processes (`builders.wikidata.tasks`: on a Spark).
+    - `looked_up` is a Parquet file of ids (`id`): the table `finish.LOOKED_UP` says which of them
+      the dump has, and deprecated statements of the relations `undated` are dropped one by one.
     - `say` receives messages for the user.
 
     The tables are the same, byte for byte, for any number of jobs, any compression, any division
@@ -81,15 +88,23 @@ def mine(
     """
     work = work or out / "build"
     dump_reading, snapshot_date = _plan_reading(
-        dumps, work, undated, snapshot, jobs, checksums, tuning, Share()
+        dumps,
+        work,
+        undated,
+        snapshot,
+        jobs,
+        checksums,
+        tuning,
+        Share(),
+        tells_deprecated=looked_up is not None,
     )
     with _reading(dump_reading, out):
         _read(dump_reading, say, jobs, reading)
-        return _tables(dump_reading, out, snapshot_date, memory, jobs, say)
+        return _tables(dump_reading, out, snapshot_date, memory, jobs, say, looked_up)
 
 
 def mine_share(
-    dumps: str | Path | Sequence[str | Path],
+    dumps: Dumps,
     out: Path,
     share: Share,
     *,
@@ -178,7 +193,7 @@ def _read_share(share_folder: Path) -> dict[str, Any]:
 
 
 def _plan_reading(
-    dumps: str | Path | Sequence[str | Path],
+    dumps: Dumps,
     base_folder: Path,
     undated: Collection[str],
     snapshot: date | str | None,
@@ -186,23 +201,40 @@ def _plan_reading(
     checksums: Sequence[str] | None,
     tuning: Tuning | None,
     share: Share,
+    tells_deprecated: bool = False,
 ) -> tuple[DumpReading, date]:
     """Return the files to read with the settings of the reading, and the snapshot day."""
-    dump_files = find_shards(dumps)
+    remote_files, dump_files = _dump_files(dumps)
     snapshot_date = snapshot_day(dump_files, snapshot)
     if jobs < 1:
         raise UserError(f"jobs has to be 1 or more, not {jobs}")
     tuning, undated = tuning or Tuning(), sorted(set(undated))
-    file_names = list(checksums or [f"{file.name}|{file.stat().st_size}" for file in dump_files])
+    # the same for a file and its address, so that one goes on where the other stopped
+    sizes = [file.size for file in remote_files] or [file.stat().st_size for file in dump_files]
+    file_names = list(checksums or [])
+    if not file_names:
+        file_names = [f"{file.name}|{size}" for file, size in zip(dump_files, sizes, strict=True)]
     if len(file_names) != len(dump_files):
         raise ValueError(f"{len(file_names)} checksums for {len(dump_files)} files")
     # a finished block is recognised by its shard and number alone, so the key covers all that
     # decides where blocks begin
-    parts_key = text_sha256(
-        json.dumps([_VERSION, file_names, undated, [tuning.block, tuning.longest]])
-    )
+    key_data = [_VERSION, file_names, undated, [tuning.block, tuning.longest]]
+    parts_key = text_sha256(json.dumps([*key_data, "deprecated"] if tells_deprecated else key_data))
     parts = base_folder / f"parts-{parts_key[:16]}"
-    return DumpReading(tuple(dump_files), parts, tuple(undated), tuning, share), snapshot_date
+    dump_reading = DumpReading(
+        tuple(dump_files), parts, tuple(undated), tuning, share, remote_files, tells_deprecated
+    )
+    return dump_reading, snapshot_date
+
+
+def _dump_files(dumps: Dumps) -> tuple[tuple[RemoteFile, ...], list[Path]]:
+    """Return the files at addresses, if there are any, and all files or their names."""
+    if isinstance(dumps, str | Path):
+        return (), find_shards(dumps)
+    remote_files = tuple(dump for dump in dumps if isinstance(dump, RemoteFile))
+    if remote_files:
+        return remote_files, [Path(remote_file.name) for remote_file in remote_files]
+    return (), find_shards([dump for dump in dumps if not isinstance(dump, RemoteFile)])
 
 
 @contextmanager
@@ -228,6 +260,7 @@ def _tables(
     memory: str,
     jobs: int,
     say: Callable[[str], None],
+    looked_up: Path | None = None,
 ) -> MinedTables:
     """Make the tables from all parts, then remove the parts, and their folder where it is empty."""
     _sum_up(dump_reading, say)
@@ -239,6 +272,7 @@ def _tables(
         memory=memory,
         threads=jobs,
         scratch=dump_reading.parts.parent,
+        looked_up=looked_up,
     )
     if repeated := tables.counts["counts"].get("repeated_entities"):
         say(f"{repeated} lines passed over: a later revision of their entity has a line, too")
@@ -266,11 +300,13 @@ def _read(
     if remaining.files and reading:
         reading(dump_reading, remaining)
     elif remaining.files:
-        total_bytes = sum(
-            dump_reading.files[file_number].stat().st_size for file_number in remaining.files
-        )
+        total_bytes = sum(map(dump_reading.size, remaining.files))
         with progress(total_bytes, "B", "reading the dump") as progress_bar:
-            read_dump(dump_reading, remaining, progress_bar.advance, jobs=jobs)
+            try:
+                read_dump(dump_reading, remaining, progress_bar.advance, jobs=jobs)
+            except DifferingStreamError:  # nothing of it can be trusted
+                shutil.rmtree(dump_reading.parts)
+                raise
 
 
 def remaining_work(dump_reading: DumpReading, covered: Blocks) -> RemainingWork:

@@ -24,6 +24,7 @@ from factdrift.builders.core.files import clear_place, disk_errors
 from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.parallel import AHEAD, ordered_map
 from factdrift.builders.core.seals import sealed
+from factdrift.builders.core.streams import RemoteFile
 from factdrift.builders.wikidata.documents import DumpRows
 from factdrift.builders.wikidata.parts import BadLine, Blocks, Tables, pack_tables, write_part
 from factdrift.builders.wikidata.shards import (
@@ -67,13 +68,25 @@ class Share(NamedTuple):
 
 
 class DumpReading(NamedTuple):
-    """The files of a dump, the folder for its parts, and how and by which machine it is read."""
+    """The files of a dump, the folder for its parts, and how and by which machine it is read.
+
+    Where `remote` has files, these are read from their addresses, and `files` are their names.
+    """
 
     files: tuple[Path, ...]
     parts: Path
     undated: tuple[str, ...]
     tuning: Tuning
     share: Share = Share()
+    remote: tuple[RemoteFile, ...] = ()
+    tells_deprecated: bool = False
+    """Whether deprecated statements of the relations `undated` are told one by one."""
+
+    def size(self, file_number: int) -> int:
+        """Return the bytes of a file."""
+        if self.remote:
+            return self.remote[file_number].size
+        return self.files[file_number].stat().st_size
 
     def has(self, file: int, block: int) -> bool:
         """Whether this block belongs to the share that is read here."""
@@ -181,7 +194,11 @@ def _blocks_of(
     """The blocks of one file that no part covers, each in the next buffer of the ring."""
     covered_here = remaining.covered.get(file_number, {})
     with closing(
-        open_shard(dump_reading.files[file_number], threads=1 if jobs == 1 else 0)
+        open_shard(
+            dump_reading.files[file_number],
+            threads=1 if jobs == 1 else 0,
+            remote=dump_reading.remote[file_number] if dump_reading.remote else None,
+        )
     ) as shard:
         cutter = BlockCutter(shard, dump_reading.tuning.block, dump_reading.tuning.longest)
         position_before = 0
@@ -205,7 +222,7 @@ def read_block(
 ) -> BlockRows:
     """The rows of a block. `UserError` where the first block of a file has no entity at all."""
     shard, block, buffer = filled
-    dump_rows = DumpRows(dump_reading.undated)
+    dump_rows = DumpRows(dump_reading.undated, dump_reading.tells_deprecated)
     bad_lines = [(1, "line_too_long", f"{block.too_long:,} bytes")] if block.too_long else []
     line_number, first_place = len(bad_lines), (shard << 24 | block.number) << 24
     collector_enabled = gc.isenabled()

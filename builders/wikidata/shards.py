@@ -14,6 +14,7 @@ from factdrift.builders.core.compressed import Compressed
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
 from factdrift.builders.core.limits import LONGEST_LINE
+from factdrift.builders.core.streams import RemoteFile
 
 BLOCK_SIZE = 8 << 20
 """Bytes that are read at a time, and so the size of a block of usual lines."""
@@ -78,10 +79,13 @@ def _named_day(paths: Sequence[Path]) -> date:
     return next(iter(paths_by_day))
 
 
-def open_shard(path: Path, threads: int = 0) -> Compressed:
-    """One file of a dump; `threads` is how many may decompress beside the caller's."""
+def open_shard(path: Path, threads: int = 0, remote: RemoteFile | None = None) -> Compressed:
+    """One file of a dump; `threads` is how many may decompress beside the caller's.
+
+    `remote` is the file where it is read from its address.
+    """
     hint_text = "download it again; what was read before it is kept, and a rerun goes on"
-    return Compressed(path, threads=threads, foreign=_FOREIGN, hint=hint_text)
+    return Compressed(path, threads=threads, foreign=_FOREIGN, hint=hint_text, remote=remote)
 
 
 # --- Blocks -------------------------------------------------------------------------------------

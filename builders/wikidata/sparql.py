@@ -54,7 +54,6 @@ from factdrift.builders.wikidata.sparql_rows import (
 from factdrift.builders.wikidata.sparql_whole import WholeAnswers
 from factdrift.builders.wikidata.statements import StatementRows
 
-WIKIDATA_ENDPOINT = "https://query.wikidata.org/sparql"
 _PROPERTY = re.compile(r"P[1-9][0-9]*")
 RoadName = Literal["auto", "pages", "whole"]
 _NAMES_AT_ONCE = 100_000
@@ -170,14 +169,15 @@ def mine_sparql(
 
 
 def _planned(mining: "_Mining", statement_counts: Mapping[str, int], minutes: float | None) -> str:
-    """Say how many requests it will take, at most; `UserError` where `minutes` cannot hold them."""
+    """Say how many requests it will take; `UserError` where `minutes` cannot hold them."""
     road = mining.road
     request_counts = {
         relation: mining.requests_for(statement_count)
         for relation, statement_count in statement_counts.items()
     }
     for_statements, statement_count = (sum(request_counts.values()), sum(statement_counts.values()))
-    # A statement names two items; those that many statements name are asked about once.
+    # A statement names two items. Many statements name the same ones, which are asked about once;
+    # countries and classes come on top.
     for_items = 2 * -(-statement_count // road.page) + 1
     likely_minutes = for_statements * road.seconds / 60
     if minutes is not None and likely_minutes > minutes:
@@ -192,7 +192,7 @@ def _planned(mining: "_Mining", statement_counts: Mapping[str, int], minutes: fl
     limit_text = "" if minutes is None else f"; no request after {minutes:g} minutes"
     return (
         f"{mining.pager.client.address} ({road.name}): {statement_count:,} statements of "
-        f"{len(statement_counts)} relations: {for_statements:,} requests, and up to "
+        f"{len(statement_counts)} relations: {for_statements:,} more requests for them, and about "
         f"{for_items:,} for what they name{limit_text}"
     )
 

@@ -24,8 +24,8 @@ from factdrift.builders.wikidata.sparql_client import Row, SparqlClient, SparqlT
 from factdrift.builders.wikidata.sparql_rows import PROPERTY, STATEMENT_COLUMNS, relation_query
 
 _DIGITS = "0123456789"
-_STATEMENTS_A_CHUNK = 20_000
-"""Statements in memory at a time, about 30 MB of them."""
+_STATEMENTS_A_CHUNK = 5_000
+"""Statements in memory at a time, about 30 MB of rows."""
 _ROWS_A_FETCH = 10_000
 
 

@@ -35,6 +35,32 @@ class Mine(Step):
         )
 
 
+class MineWithLookup(Mine):
+    """The same for some ids that a table from outside names: the table `finish.LOOKED_UP` is added.
+
+    `ids`: a Parquet file of them. Deprecated statements of the relations `undated` are told, too.
+    """
+
+    name: ClassVar[str] = "mine-for"
+
+    ids: Path
+
+    def make(self, out: Path, workspace: Workspace) -> None:
+        """Read the dump once; a run that was stopped goes on where it was."""
+        mine(
+            self.dump.files,
+            out,
+            undated=self.undated,
+            snapshot=self.dump.snapshot,
+            jobs=workspace.jobs,
+            memory=workspace.memory,
+            work=workspace.work(f"mine-for-{self.key}"),
+            checksums=self.dump.sha256,
+            looked_up=self.ids,
+            say=workspace.say,
+        )
+
+
 class MinedFolder(Step):
     """The folder of an earlier `factdrift mine`, given in place of a dump."""
 

@@ -9,6 +9,7 @@ from pydantic import PositiveInt, model_validator
 from factdrift.builders.core.config import Strict, did_you_mean
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import read_texts, resource
+from factdrift.builders.core.hints import require_extra
 from factdrift.filters.toxicity.scores import ATTRIBUTES, Scoring, Thresholds, ToxicityScores
 
 PRESETS: Mapping[str, Mapping[str, Any]] = read_texts(resource("filters/toxicity/presets.yaml"))
@@ -30,7 +31,7 @@ class TransformersScorer(Strict):
     `batch`: texts at a time; `most_tokens`: where a text is cut.
     """
 
-    libraries: ClassVar[tuple[str, ...]] = ("torch", "accelerate")
+    libraries: ClassVar[tuple[str, ...]] = ("torch", "accelerate", "transformers")
 
     scorer: Literal["transformers"] = "transformers"
     preset: Literal["detoxify", "detoxify-unbiased"] | None = None
@@ -73,13 +74,10 @@ class TransformersScorer(Strict):
 
     def start(self, cache: Path | None, say: Callable[[str], None]) -> Scoring:
         """Load the model; UserError where torch or the model is missing, or a label unknown."""
-        try:
-            import torch
-            from transformers import AutoModelForSequenceClassification, AutoTokenizer
-        except ImportError:
-            raise UserError(
-                "the scorer 'transformers' needs torch", hint="pip install torch transformers"
-            ) from None
+        require_extra("lm", "the scorer `transformers` needs PyTorch")
+        import torch
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
         try:
             tokenizer = AutoTokenizer.from_pretrained(self.model, revision=self.revision)
             model = AutoModelForSequenceClassification.from_pretrained(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.text.pipeline import parse_text
@@ -60,6 +60,8 @@ class Local(Strict):
 
     `neutral`: words that are taken out before a text is scored.
     """
+
+    libraries: ClassVar[tuple[str, ...]] = ("alt-profanity-check",)
 
     scorer: Literal["local"] = "local"
     thresholds: Thresholds = Thresholds(profanity=0.50)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.hints import install_extra
 
 VERSION = "1.9.1"
 """Each version is trained anew, so the project takes the one whose weights stand here."""
@@ -23,7 +24,7 @@ def check_weights() -> None:
     """Raise a `UserError` unless the installed pickles are the known ones; nothing is loaded."""
     spec = find_spec("profanity_check")
     if spec is None or spec.origin is None:
-        raise UserError("the scorer 'local' needs alt-profanity-check", hint=_HINT)
+        raise UserError("the scorer 'local' needs alt-profanity-check", hint=install_extra("news"))
     for name, checksum in WEIGHTS.items():
         path = Path(spec.origin).parent / "data" / name
         if file_sha256(path) != checksum:

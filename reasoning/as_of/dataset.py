@@ -64,6 +64,11 @@ class AsOf(DatasetBuilder):
     tasks: ClassVar[tuple[str, ...]] = ("question-answering", "text-retrieval")
     citations: ClassVar[tuple[str, ...]] = ("thakur-etal-2021-beir",)
 
+    next_commands: ClassVar[Mapping[str, str]] = {
+        "questions": "export {release} --format beir",
+        "statement-questions": "export {release} --format beir --config statements",
+    }
+
     builder: Literal["as-of"]
     relations: tuple[str, ...] = ()
     first: date = date(2010, 1, 1)

@@ -41,8 +41,8 @@ def export_release(
     ids: IdForm = "original",
     config: str | None = None,
     sessions: int | None = None,
-) -> Mapping[str, int]:
-    """Write a release in a format; the files that were written, with their numbers of records.
+) -> Path:
+    """Write a release in a format; the folder of the files that were written.
 
     `ids`: of which form the ids are where the original has one (`streamingqa`).
     `corpus_folder`: the passages of the news, for `beir`, `dpr`, `mteb`, `stream` and
@@ -100,5 +100,4 @@ def export_release(
     for note, records in source.notes.items():
         if records:
             say(f"  {records:,} {note}")
-    say(f"{format_name} in {source.out}")
-    return source.files
+    return source.out

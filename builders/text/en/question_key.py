@@ -7,7 +7,7 @@ from typing import NamedTuple
 from factdrift.builders.text.data import language_data, word_set
 from factdrift.builders.text.dates import DayInterval, dates_in
 from factdrift.builders.text.en.same_answer import full_name_words, plain_amounts
-from factdrift.builders.text.en.tense import past_of_participle
+from factdrift.builders.text.en.verbs import past_of_participle
 from factdrift.builders.text.words import SMALL_WORDS, folded_tokens
 
 _LISTS = language_data("questions")

@@ -1,21 +1,14 @@
 """The tense of a question: all its verbs in the past, and whether it asks for a state."""
 
-import re
 from typing import Any
 
 from factdrift.builders.text.data import language_data, word_set
 from factdrift.builders.text.en.lexicon import COUNTRIES
+from factdrift.builders.text.en.verbs import past_of_participle, simple_past
 from factdrift.builders.text.pipeline import parse_text
 from factdrift.builders.text.quotations import quotation_spans
 
 _STATES = word_set(language_data("questions")["states"])
-_VERBS = language_data("verbs")
-_ROWS = [row.split() for row in _VERBS["irregular"].split(";")]
-_PAST: dict[str, str] = {base: past for base, past, _ in _ROWS}
-_PARTICIPLES: dict[str, str] = {base: participle for base, _, participle in _ROWS}
-_OF_PARTICIPLE: dict[str, str] = {participle: past for _, past, participle in _ROWS}
-_SHORT = re.compile(r"[^aeiou]*[aeiou][bdglmnprt]")
-_DOUBLED = word_set(_VERBS["doubled"])
 _AUXILIARIES = {
     "is": "was", "'s": "was", "’s": "was", "am": "was", "are": "were", "'re": "were",
     "does": "did", "do": "did", "will": "would", "can": "could", "may": "might", "shall": "should",
@@ -27,38 +20,6 @@ _FINITE = ("VBZ", "VBP", "VBD")
 
 Edit = tuple[int, int, str]
 """Start and end of a piece of a text, and its replacement."""
-
-
-def simple_past(base: str) -> str:
-    """The simple past of a verb: take, took; ban, banned; try, tried."""
-    if base in _PAST:
-        return _PAST[base]
-    if base.endswith("e"):
-        return base + "d"
-    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
-        return base[:-1] + "ied"
-    return base + (base[-1] if _SHORT.fullmatch(base) or base in _DOUBLED else "") + "ed"
-
-
-def verb_forms(base: str) -> tuple[str, ...]:
-    """The forms of a verb but its base form: joins, joined, joining; leaves, left, leaving."""
-    past = simple_past(base)
-    participle = _PARTICIPLES.get(base, past)
-    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
-        third_person = base[:-1] + "ies"
-    else:
-        third_person = base + ("es" if base.endswith(("s", "sh", "ch", "x", "z")) else "s")
-    doubled = _SHORT.fullmatch(base) or base in _DOUBLED
-    if base.endswith("e") and not base.endswith("ee"):
-        stem = base[:-2] + "y" if base.endswith("ie") else base[:-1]
-    else:
-        stem = base + (base[-1] if doubled else "")
-    return tuple(dict.fromkeys((third_person, past, participle, stem + "ing")))
-
-
-def past_of_participle(word: str) -> str:
-    """The simple past of an irregular participle: beat for `beaten`; another word as it is."""
-    return _OF_PARTICIPLE.get(word, word)
 
 
 def to_past_tense(question: str, *, also_would: bool = False) -> str:
@@ -184,7 +145,7 @@ def _perfect(auxiliary_verb: Any, main_verb: Any) -> list[Edit]:
         return [(*_span(auxiliary_verb), was), (*_span(been), "")]
     if any(token.tag_ in _NOUNS for token in tokens_between):
         return [(*_span(auxiliary_verb), "did"), (*_span(main_verb), main_verb.lemma_)]
-    simple_past_form = _OF_PARTICIPLE.get(main_verb.lower_, main_verb.lower_)
+    simple_past_form = past_of_participle(main_verb.lower_)
     return [
         (auxiliary_verb.idx, auxiliary_verb.nbor().idx, ""),
         (*_span(main_verb), f" {simple_past_form}"),

@@ -1,0 +1,254 @@
+"""What speaks for a row and against it: each check compares two things that ought to agree."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from factdrift.builders import rows
+from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.facts.intervals import DATES
+from factdrift.builders.release.manifest import Manifest, locate_file
+from factdrift.builders.release.why.claims import ClaimedItem, Claims
+from factdrift.builders.release.why.histories import (
+    HOLDS,
+    AskedTime,
+    DumpStatement,
+    FactHistory,
+    HistoryReader,
+)
+from factdrift.builders.release.why.lookup import ReleasedRow, Values
+from factdrift.builders.release.why.texts import ShownText
+from factdrift.builders.wmt.lines import ARTICLE_ID
+
+
+@dataclass(frozen=True)
+class RowCheck:
+    """Two things that ought to agree, in words; `agrees` is false where they do not."""
+
+    agrees: bool
+    words: str
+
+
+def file_check(release_folder: Path, release_manifest: Manifest, file_path: str) -> RowCheck:
+    """Whether the file of the row is the one that was published."""
+    listed = release_manifest.sha256s().get(file_path)
+    if listed == file_sha256(locate_file(release_folder, file_path)):
+        return RowCheck(True, f"{file_path} is as the manifest says")
+    return RowCheck(
+        False, f"{file_path} was changed since it was published (factdrift verify says all)"
+    )
+
+
+def row_checks(
+    row: ReleasedRow,
+    claims: Claims,
+    histories: Sequence[FactHistory],
+    texts: Sequence[ShownText],
+    reader: HistoryReader,
+) -> Iterator[RowCheck]:
+    """Yield the checks of a row that what was found allows."""
+    yield from _names(row.values, claims, histories, reader)
+    yield from _times(row.values, claims, histories)
+    yield from _statements(row.values, claims, histories, reader)
+    yield from _spans(texts)
+    yield from _days(row.values)
+    yield from _change(row.values)
+
+
+def _names(
+    row_values: Values, claims: Claims, histories: Sequence[FactHistory], reader: HistoryReader
+) -> Iterator[RowCheck]:
+    """Names beside ids, and the answers among what is accepted."""
+    item_labels = [(claimed_item.item, claimed_item.label) for claimed_item in claims.items]
+    # rows with invented names have a twin, and names that no source has
+    if not row_values.get("twin"):
+        item_labels.append((row_values.get("subject", ""), row_values.get("subject_label", "")))
+    for item, item_label in item_labels:
+        stated_label = reader.stated_label(item)
+        if item_label and stated_label and item_label != stated_label:
+            label_words = f"the row calls {item} “{item_label}”, the source “{stated_label}”"
+            yield RowCheck(False, label_words)
+    if not row_values.get("twin"):
+        yield from _prompt_names(row_values, claims, histories)
+        yield from _accepted_names(row_values, claims, reader)
+
+
+def _prompt_names(
+    row_values: Values, claims: Claims, histories: Sequence[FactHistory]
+) -> Iterator[RowCheck]:
+    """Whether the prompt names the subject; of two hops it names the first one alone."""
+    subject_label = row_values.get("subject_label")
+    if subject_label and claims.prompt:
+        subject_labels = [subject_label, *(history.subject_label for history in histories)]
+        if not any(label and label in claims.prompt for label in subject_labels):
+            yield RowCheck(False, f"“{subject_label}” does not stand in the prompt")
+
+
+def _accepted_names(
+    row_values: Values, claims: Claims, reader: HistoryReader
+) -> Iterator[RowCheck]:
+    """Whether the answers are accepted, and so the choice that is said to be right."""
+    for claimed_item in claims.answers:
+        item_label = claimed_item.label or reader.label(claimed_item.item)
+        is_accepted = any(item_label in target for target in claims.targets)
+        if claims.targets and item_label and not is_accepted:
+            yield RowCheck(False, f"“{item_label}”, the answer, is not among the accepted answers")
+    choices, answer_place = row_values.get("choices"), row_values.get("answer_index")
+    if isinstance(choices, list) and isinstance(answer_place, int):
+        right_choices = choices[answer_place : answer_place + 1]
+        is_accepted = any(choice in claims.targets for choice in right_choices)
+        check_words = "the choice that is said to be right is an accepted answer"
+        yield RowCheck(
+            is_accepted, check_words if is_accepted else check_words.replace("an ", "no ")
+        )
+
+
+def _times(
+    row_values: Values, claims: Claims, histories: Sequence[FactHistory]
+) -> Iterator[RowCheck]:
+    """Whether the answers held when the row asks, and nothing else did."""
+    # a question over several facts, such as who was first, has answers of other times
+    if claims.asked_time is None or row_values.get("family") not in (None, "chain"):
+        return
+    if not any(history.terms for history in histories):
+        return
+    for claimed_item in claims.answers:
+        yield from _held(claimed_item, claims.asked_time, histories)
+    if claims.time_before is not None and row_values.get("split") in ("unchanged", "updated"):
+        for claimed_item in claims.items:
+            if claimed_item.part == "before":
+                yield from _held(claimed_item, claims.time_before, histories)
+    # of several hops the row says the answer of the last alone
+    if claims.pair is not None and claims.items and len(histories) == 1:
+        yield from _nothing_else(row_values, claims, claims.asked_time, histories[0])
+
+
+def _nothing_else(
+    row_values: Values, claims: Claims, asked_time: AskedTime, history: FactHistory
+) -> Iterator[RowCheck]:
+    """Whether something that the row does not name surely held, too."""
+    accepted_items = {claimed_item.item for claimed_item in claims.items}
+    other_labels = {
+        term.object: term.object_label
+        for term in history.terms
+        if term.holds == "surely" and term.object not in accepted_items
+    }
+    if not other_labels:
+        yield RowCheck(True, f"nothing else surely held {asked_time.words}")
+    elif not row_values.get("specifier"):
+        # easy questions of TimeQA leave out what touches their boundaries
+        names = ", ".join(f"“{label}” ({item})" for item, label in sorted(other_labels.items()))
+        other_words = f"{names} surely held {asked_time.words}, too, and the row does not say it"
+        yield RowCheck(False, other_words)
+
+
+def _held(
+    claimed_item: ClaimedItem, asked_time: AskedTime, histories: Sequence[FactHistory]
+) -> Iterator[RowCheck]:
+    """Whether an item surely held at a time."""
+    item, label = claimed_item.item, claimed_item.label
+    terms = [term for history in histories for term in history.terms if term.object == item]
+    name = f"“{label or next((term.object_label for term in terms), '')}” ({item})"
+    if not terms:
+        yield RowCheck(False, f"{name} has no term in this history")
+        return
+    best = min((asked_time.holds(term) for term in terms), key=HOLDS.index)
+    check_words = {
+        "surely": f"{name} surely held {asked_time.words}",
+        "perhaps": f"{name} held perhaps, not surely, {asked_time.words}",
+        "not": f"{name} did not hold {asked_time.words}",
+    }
+    yield RowCheck(best == "surely", check_words[best])
+
+
+def _statements(
+    row_values: Values, claims: Claims, histories: Sequence[FactHistory], reader: HistoryReader
+) -> Iterator[RowCheck]:
+    """Whether the dump has the statements that the row names, and says what the row does."""
+    if not claims.statements or not reader.has_statements:
+        return
+    stated = [statement for history in histories for statement in history.statements]
+    stated_ids = {statement.statement for statement in stated}
+    lacking_ids = [name for name in claims.statements if name not in stated_ids]
+    if lacking_ids:
+        yield RowCheck(False, f"the dump has no statement {', '.join(lacking_ids)} on this")
+    else:
+        yield RowCheck(True, "the dump has every statement that the row names")
+    yield from _own_statement(row_values, stated)
+
+
+def _own_statement(row_values: Values, stated: Sequence[DumpStatement]) -> Iterator[RowCheck]:
+    """Whether a row that is one statement has its object and days."""
+    # a relation of single times turns what was seen on a day into a point
+    if not {"statement", *DATES} <= row_values.keys() or row_values.get("point"):
+        return
+    columns = ("statement", "object", *DATES, "end_open")
+    row_content = [row_values.get(name) for name in columns]
+    # each dump may state it in another way, and a statement may have several intervals
+    agrees = any(
+        row_content == [getattr(statement, name) for name in columns] for statement in stated
+    )
+    check_words = "the row has the object and the days of its statement"
+    yield RowCheck(agrees, check_words if agrees else f"not true: {check_words}")
+
+
+def _spans(texts: Sequence[ShownText]) -> Iterator[RowCheck]:
+    """Whether the text has what the row says at each span."""
+    for shown_text in texts:
+        for mark, claimed_text in zip(shown_text.marks, shown_text.claimed_texts, strict=False):
+            marked_text = shown_text.text[mark.start : mark.end]
+            if marked_text == claimed_text:
+                yield RowCheck(True, f"the span of the text is “{claimed_text}”")
+            else:
+                yield RowCheck(False, f"the text has “{marked_text}”, not “{claimed_text}”")
+        for lacking in shown_text.lacking:
+            yield RowCheck(False, f"the text does not have “{lacking}” there")
+
+
+_CHANGE_COLUMNS = set(arrow_schema(rows.FactChange).names)
+
+
+def _change(row_values: Values) -> Iterator[RowCheck]:
+    """Whether what a row says of two dumps is what their days say."""
+    if not row_values.keys() >= _CHANGE_COLUMNS:
+        return
+    is_open = row_values["old_end_open"], row_values["new_end_open"]
+    compared = DATES if not any(is_open) else DATES[:2]
+    same_days = is_open[0] == is_open[1] and all(
+        row_values[f"old_{name}"] == row_values[f"new_{name}"] for name in compared
+    )
+    agrees = {
+        "static": same_days,
+        "obsolete": is_open[0] is not False,
+        "new": is_open[0] is None,
+        "added": is_open[0] is None,
+        "removed": is_open[1] is None,
+        "corrected": bool(row_values.get("differs")),
+    }.get(row_values["change"], True)
+    check_words = (
+        f"the days of both dumps are those of a change that is called `{row_values['change']}`"
+    )
+    yield RowCheck(
+        agrees, check_words if agrees else f"the days do not fit `{row_values['change']}`"
+    )
+
+
+def _days(row_values: Values) -> Iterator[RowCheck]:
+    """Whether days that a row writes twice are the same, and in the right order."""
+    article_id = row_values.get("evidence_id") or row_values.get("article")
+    id_parts = ARTICLE_ID.fullmatch(article_id) if isinstance(article_id, str) else None
+    article_day = row_values.get("article_day")
+    if id_parts and isinstance(article_day, date):
+        id_day = "-".join(id_parts.groups()[:3])
+        if id_day != article_day.isoformat():
+            yield RowCheck(False, f"the article is of {id_day}, the row says {article_day}")
+    later_columns = (("article_day", "question_day"), ("as_of", "asked_on"))
+    for first, second in (*later_columns, ("evidence_ts", "question_ts")):
+        earlier: Any = row_values.get(first)
+        later: Any = row_values.get(second)
+        is_comparable = type(earlier) is type(later) and isinstance(earlier, date | int)
+        if is_comparable and earlier > later:
+            yield RowCheck(False, f"`{second}` ({later}) lies before `{first}` ({earlier})")
