@@ -49,9 +49,8 @@ def write_raw(
     Returns how many articles each file has before any is left out. `row` in a raw table is the
     number of articles before this one in its file. With `near`, the articles get signatures, which
     take several times as long as reading: only then do several jobs read, each process its own
-    files, because handing a block to another process takes as long as parsing it. Without them one
-    process reads as fast as the archive is decompressed beside it. `UserError` as in `line_blocks`,
-    or where a process died.
+    files, because handing a block to another process takes as long as parsing it. `UserError` as in
+    `line_blocks`, or where a process died.
     """
     file_sizes = {archive_file: archive_file.path.stat().st_size for archive_file in files}
     total_bytes = sum(file_sizes.values())
