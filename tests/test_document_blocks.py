@@ -84,11 +84,13 @@ def earlier_commands() -> set[str]:
 
 
 def run_block(program: Path, folder: Path, command: str) -> None:
-    """Run a command of a page with the program and pip of an environment."""
+    """Run a command of a page with the program and pip of an environment.
+
+    An editable installation (`-e`) needs a package that a test environment may lack.
+    """
     pip = f'"{sys.executable}" -m pip --python "{program.with_name("python")}" install'
-    command = re.sub(
-        r"^pip install -e", f"{pip} install --no-deps --no-build-isolation -e", command
-    )
+    install = f"{pip} --no-deps --no-build-isolation ./"
+    command = re.sub(r"^pip install -e ", install, command)
     search_path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
     environment = {"PATH": search_path, "PYTHONPATH": ""}
     run_process("sh", "-ec", command, cwd=folder, env=environment)
