@@ -26,7 +26,7 @@ ELSEWHERE = {
     r".*(release [^/]*--model |run-model|gpt2|all_minilm|OPENAI|streamingqa-paper)": "a model",
     r"echo |lm_eval |inspect |cd |--tasks": "another program",
     r".*(DATE|my-recipe|/1\.1\.0|-quarters/|releases/timeqa/)": "a release or recipe of yours",
-    r"factdrift (hits|receive|judgments|corpus|report scores/dyn)|.*--gold": "work of people, or scores",
+    r"factdrift (hits|receive|judgments|corpus|report scores/dyn)|.*--gold": "people, or scores",
     r"factdrift (publish|push) (?!.*--dry-run)": "an account",
     r"factdrift memory prose|factdrift release (--d|.*(timeqa-la|-paper|--older))": "minutes",
 }
