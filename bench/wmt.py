@@ -107,15 +107,14 @@ def main(say: Figures, words: list[str]) -> None:
     size = int(words[0] if words else MEGABYTES) * 1_000_000
     folders = [make(size // share)[0] for share in (4, 2, 1)]
     with tempfile.TemporaryDirectory(dir=BENCH) as out:
-        base, one, two, both = best(
+        base, one, two = best(
             own("wmt:plain", folders[-1]),
-            *(own("wmt:read", folders[-1], out, *kind) for kind in ((1, 1), (2, 1), (2, 2))),
+            *(own("wmt:read", folders[-1], out, *kind) for kind in ((1, 1), (2, 1))),
         )
         say(f"plain loop over {base.answer:,} articles", base)
         say.against(base, "reader, one core", one, 2)
         say.against(base, "reader, two cores", two)
-        say.against(base, "reader, two processes", both)
-        say.against(one, "two processes to one core", both, 1)
+        say.against(one, "two cores to one", two, 1)
         say.flat("two cores", (own("wmt:read", folder, out, 2, 1) for folder in folders), 1.2)
         near = cost(own("wmt:read", folders[0], out, 2, 2, 0.8))
         say.against(base, "near-duplicates too, two processes", near)

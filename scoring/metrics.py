@@ -19,17 +19,16 @@
 """
 
 import re
-from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 import pyarrow as pa
-from duckdb.func import ARROW, SPECIAL
+from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
-from factdrift.builders.text.squad import token_f1, verdict_of_form
+from factdrift.builders.text.squad import token_f1
 from factdrift.scoring.intervals import BUNDLES, SCALE
 from factdrift.scoring.knowledge import mark_known_changes
-from factdrift.scoring.questions import ReleaseQuestions
+from factdrift.scoring.questions import ReleaseQuestions, single_row
 
 Verdict = Literal["right", "outdated", "wrong", "abstained", "early"]
 """right: an accepted answer, or none where there is none. outdated: not that, but what was right
@@ -91,12 +90,17 @@ _OFFERED = "CASE WHEN from_scores THEN texts WHEN choosing OR alone THEN choices
 
 # One of `VERDICTS`, or why the row has none: `undecided`, which has likelihoods of accepted answers
 # alone, and `neutral`, which names what is true and not asked for. An answer is outdated, too, if
-# the same fact had it on an earlier day in this release.
+# the same fact had it on an earlier day in this release. Else the rules are those of
+# `squad.verdict_of_form`, which harnesses have: here the database applies them to columns.
 _VERDICT = """
     CASE WHEN from_scores AND list_has_all(targets, names) THEN 'undecided'
-        ELSE verdict_of_form(names[1], targets,
-            CASE WHEN h.since IS NULL THEN previous ELSE list_append(previous, names[1]) END,
-            later, neutral, choosing) END
+        WHEN list_contains(targets, names[1]) AND (choosing OR names[1] != '') THEN 'right'
+        WHEN list_contains(neutral, names[1]) THEN 'neutral'
+        WHEN NOT choosing AND says_nothing(coalesce(names[1], ''))
+            THEN CASE WHEN len(targets) = 0 THEN 'right' ELSE 'abstained' END
+        WHEN h.since IS NOT NULL OR list_contains(previous, names[1]) THEN 'outdated'
+        WHEN list_contains(later, names[1]) THEN 'early'
+        ELSE 'wrong' END
 """
 
 # The rank at which a search found the article that answers, or a passage of it (`article_3`).
@@ -107,8 +111,9 @@ _PLACE = """list_position(list_transform(listed, lambda passage:
 _SAID = f"""
 CREATE TABLE said AS
     WITH texts AS ({_GIVEN_TEXTS})
-    SELECT row, prediction, candidates, choice_scores, from_scores, choosing, texts, names,
-        coalesce(names[1], '') AS answer,
+    SELECT row, from_scores, choosing, names, coalesce(names[1], '') AS answer,
+        CASE WHEN {{with_rouge}} AND NOT choosing THEN texts[1] END AS raw_answer,
+        candidates IS NOT NULL AND NOT from_scores AS ranked,
         {_OFFERED} AS offered,
         {_VERDICT} AS verdict,
         evidence IS NOT NULL AND listed IS NOT NULL AS searched,
@@ -120,7 +125,9 @@ CREATE TABLE said AS
 _VARIANTS = """
     -- of each question how many of its variants were answered in writing, and how many wrong
     SELECT question, count(*) AS variants, count(*) FILTER (verdict != 'right') AS wrong
-    FROM written GROUP BY question
+    FROM written SEMI JOIN (
+        FROM written WHERE list_contains({variant_configs}::VARCHAR[], config)
+    ) USING (question) GROUP BY question
 """
 
 _FIRSTS = """
@@ -133,19 +140,19 @@ _FIRSTS = """
 _MARKS = """
 CREATE TABLE marks AS
     WITH judged AS (
-        SELECT *, row IN (FROM changed) AS changed FROM said JOIN asked USING (row)
+        SELECT *, row IN (FROM changed) AS changed FROM said JOIN asked USING (row) {accepted}
         WHERE verdict IN {verdicts}
     ), written AS (
         SELECT row, question, config, verdict FROM judged WHERE offered IS NULL
     ), questions AS ({variants}), firsts AS ({firsts})
-    SELECT row, config, split, id, subject, number % {bundles} AS bundle, verdict, {metrics}
+    SELECT row, config, split, number % {bundles} AS bundle, verdict, {metrics}
     FROM judged LEFT JOIN firsts USING (row) LEFT JOIN questions USING (question)
     JOIN subjects USING (subject)
 """
 
 _RIGHT = "(verdict = 'right')::INT"
 # Whether the model gave a list of answers in order.
-_RANKED = "candidates IS NOT NULL AND NOT from_scores"
+_RANKED = "ranked"
 # The rank of the first accepted answer in that list; null where there is none.
 _RANK = """list_position(
     list_transform(names, lambda name: name != '' AND list_contains(targets, name)), true)"""
@@ -154,23 +161,15 @@ _RANK = """list_position(
 def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -> None:
     """Make the tables `said` and `marks` from `given`, predictions with the `row` that each is of.
 
-    `marks` has each row that has a verdict: `row`, `config`, `split`, `id`, `subject`, `bundle`,
-    `verdict`, and a column for each of `METRICS`, in units of 1/`SCALE`, null where it has none.
+    `marks` has each row that has a verdict: `row`, `config`, `split`, `bundle`, `verdict`,
+    and a column for each of `METRICS`, in units of 1/`SCALE`, null where it has none.
     """
     db = release_questions.db
-    db.create_function("f1", _best(_f1), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
-    db.create_function("rouge_l", _best(rouge_l), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
-    db.create_function(
-        "verdict_of_form",
-        _verdicts,
-        ["VARCHAR", "VARCHAR[]", "VARCHAR[]", "VARCHAR[]", "VARCHAR[]", "BOOLEAN"],
-        "VARCHAR",
-        type=ARROW,
-        null_handling=SPECIAL,
-    )
+    db.create_function("f1", _best_f1, ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
+    db.create_function("rouge_l", _best_rouge, ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     mark_known_changes(db)
-    db.execute(_SAID)
-    longest_query = "SELECT max(len(candidates)) FROM said WHERE NOT from_scores"
+    db.execute(_SAID.format(with_rouge=rouge))
+    longest_query = "SELECT max(len(candidates)) FROM given WHERE NOT from_scores"
     ((longest_list,),) = db.execute(longest_query).fetchall()
     metric_values = {
         **_answer_metrics(rouge),
@@ -187,7 +186,8 @@ def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -
     db.execute(
         _MARKS.format(
             verdicts=VERDICTS,
-            variants=_VARIANTS,
+            accepted="JOIN accepted USING (row)" if rouge else "",
+            variants=_VARIANTS.format(variant_configs=variant_configs),
             firsts=_FIRSTS.format(variant_configs=variant_configs),
             bundles=BUNDLES,
             metrics=", ".join(metric_columns),
@@ -200,11 +200,14 @@ def _answer_metrics(with_rouge: bool) -> dict[str, str]:
     free_answer = "offered IS NULL"
     best_f1 = """CASE verdict WHEN 'right' THEN 1 WHEN 'abstained' THEN 0
         ELSE f1(answer, targets) END"""
-    best_rouge = f"CASE WHEN len(targets) = 0 THEN {_RIGHT} ELSE rouge_l(texts[1], raw_targets) END"
+    best_rouge = "NULL"
+    if with_rouge:
+        best_rouge = f"""CASE WHEN len(targets) = 0 THEN {_RIGHT}
+            ELSE rouge_l(raw_answer, raw_targets) END"""
     return {
         "exact_match": _where(free_answer, _RIGHT),
         "f1": _where(free_answer, best_f1),
-        "rouge_l": _where(f"{with_rouge} AND NOT choosing", best_rouge),
+        "rouge_l": _where("NOT choosing", best_rouge),
         "consistency": _where("first", "(wrong = 0)::INT"),
         "agreement": _where("first AND variants > 1", "(wrong IN (0, variants))::INT"),
     }
@@ -237,7 +240,8 @@ def _choice_metrics() -> dict[str, str]:
     metric_values = {"accuracy": _where("offered IS NOT NULL", _RIGHT)}
     for guess_name, some_pairs in guessed_pairs.items():
         is_right = "lambda pair: list_contains(targets, pair[2])::INT"
-        metric_values[guess_name] = f"list_avg(list_transform({some_pairs}, {is_right}))"
+        right_share = f"list_avg(list_transform({some_pairs}, {is_right}))"
+        metric_values[guess_name] = _where("offered IS NOT NULL", right_share)
     return metric_values
 
 
@@ -263,61 +267,52 @@ def repeated_words(release_questions: ReleaseQuestions) -> RepeatedWords | None:
     That is: it was given at least `_OFTEN` times, as more than a tenth of all answers, and more
     than twice as often as it would be right. Returns None otherwise.
     """
-    repeated_rows = release_questions.db.execute("""
-        WITH often AS (
+    db = release_questions.db
+    most_often = db.execute(f"""
+        SELECT answer, times FROM (
             SELECT answer, count(*) AS times FROM said
-            WHERE NOT choosing AND verdict != 'neutral' AND NOT says_nothing(answer)
-            GROUP BY answer ORDER BY times DESC, answer DESC LIMIT 1
-        )
-        SELECT answer, times,
-            (SELECT count(*) FROM marks WHERE verdict IN ('right', 'outdated', 'wrong')),
-            (SELECT count(*) FROM marks JOIN asked USING (row), often o
-                WHERE list_contains(targets, o.answer))
-        FROM often
-    """).fetchall()
-    if not repeated_rows:
+            WHERE NOT choosing AND verdict != 'neutral' GROUP BY answer HAVING times >= {_OFTEN}
+        ) WHERE NOT says_nothing(answer) ORDER BY times DESC, answer DESC LIMIT 1
+    """).fetchall()  # noqa: S608
+    if not most_often:
         return None
-    repeated_answer = RepeatedWords(*repeated_rows[0])
-    is_repeated = (
-        repeated_answer.times >= _OFTEN
-        and repeated_answer.times * 10 > repeated_answer.answers
-        and repeated_answer.times > 2 * repeated_answer.right
+    ((answer, times),) = most_often
+    (answer_count,) = single_row(
+        db, "SELECT count(*) FROM marks WHERE verdict IN ('right', 'outdated', 'wrong')"
     )
-    return repeated_answer if is_repeated else None
+    if times * 10 <= answer_count:
+        return None
+    right_rows = db.execute(
+        "SELECT count(*) FROM marks JOIN asked USING (row) WHERE list_contains(targets, ?)",
+        [answer],
+    ).fetchall()
+    repeated_answer = RepeatedWords(answer, times, answer_count, right_rows[0][0])
+    return repeated_answer if times > 2 * repeated_answer.right else None
 
 
-def _best(text_score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
-    """A function of the database: the best score of each text with the answers of its row."""
-
-    def scores(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
-        text_pairs = zip(texts.to_pylist(), targets.to_pylist(), strict=True)
-        row_scores = (
-            [text_score(answer_text or "", target_text) for target_text in target_texts]
-            for answer_text, target_texts in text_pairs
-        )
-        return pa.array(
-            [max(answer_scores, default=0.0) for answer_scores in row_scores], pa.float64()
-        )
-
-    return scores
+def _best_rouge(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
+    """The best ROUGE-L of each text with the answers of its row: a function of the database."""
+    row_scores: list[float] = []
+    for text, target_texts in zip(texts.to_pylist(), targets.to_pylist(), strict=True):
+        text_scores = [rouge_l(text or "", target_text) for target_text in target_texts]
+        row_scores.append(max(text_scores, default=0.0))
+    return pa.array(row_scores, pa.float64())
 
 
-def _verdicts(
-    forms: pa.ChunkedArray,
-    targets: pa.ChunkedArray,
-    previous: pa.ChunkedArray,
-    later: pa.ChunkedArray,
-    neutral: pa.ChunkedArray,
-    are_choices: pa.ChunkedArray,
-) -> pa.Array:
-    """The verdicts on answers: a function of the database, with the arguments that squad's has."""
-    columns = (forms, targets, previous, later, neutral, are_choices)
-    rows = zip(*(column.to_pylist() for column in columns), strict=True)
-    return pa.array([verdict_of_form(*row) for row in rows], pa.string())
-
-
-def _f1(answer_name: str, target_name: str) -> float:
-    return token_f1(answer_name.split(), target_name.split())
+def _best_f1(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
+    """The best F1 of each text with the answers of its row: a function of the database."""
+    row_scores: list[float] = []
+    for text, target_texts in zip(texts.to_pylist(), targets.to_pylist(), strict=True):
+        answer_words = (text or "").split()
+        distinct_words = set(answer_words)
+        best_score = 0.0
+        for target_text in target_texts:
+            target_words = target_text.split()
+            # most wrong answers share no word with a right one: there is nothing to count
+            if not answer_words or not distinct_words.isdisjoint(target_words):
+                best_score = max(best_score, token_f1(answer_words, target_words))
+        row_scores.append(best_score)
+    return pa.array(row_scores, pa.float64())
 
 
 # words as rouge-score splits them: `the 2nd-best` has three, and an accent ends a word

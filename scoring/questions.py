@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
@@ -32,7 +32,7 @@ from factdrift.builders.release.sql import (
     joined_sql,
 )
 from factdrift.builders.rows.roles import ColumnRoles
-from factdrift.builders.text.squad import normalize_or_keep, says_nothing
+from factdrift.builders.text.squad import NO_ANSWER_TEXTS, normalize_many, normalize_or_keep
 from factdrift.scoring.intervals import BUNDLES
 from factdrift.scoring.predictions import HASH
 
@@ -44,6 +44,12 @@ _MEMORY = "800MB"
 # Quarters before and after the cut-off that are told apart: five years, beyond which groups become
 # small.
 _FAR = 20
+# Rows of a release that are read at a time: about 30 MB, and enough that names repeat among them.
+_ROWS = 1 << 16
+# Texts whose normal forms are remembered: about 20 MB, and enough for the names of a period.
+_REMEMBERED = 1 << 18
+_NAME_LISTS = ("targets", "previous", "later", "neutral")
+"""The columns of `asked` that are lists of normalised names."""
 _ASKING_DAY = "asked_on"
 """The column that has the day on which a row is asked."""
 QUINTILES = ("1 (least known)", "2", "3", "4", "5 (best known)")
@@ -69,14 +75,14 @@ class QuestionConfig:
 class ReleaseQuestions:
     """The questions of a release, config after config, as the table `asked` of `db`.
 
-    Its columns: `row` (its number), `config`, `split`, `id`, `prompt_hash`; lists of names,
-    normalised: `targets`, `previous`, `later`, `neutral`; `raw_targets` and `choices` as they
+    Its columns: `row` (its number), `config`, `split`, `id`, `prompt_hash` (until predictions are
+    read); lists of names, normalised: `targets`, `previous`, `later`, `neutral`; `choices` as they
     stand; `alone` (whether a row is only asked with its choices), `day` (the last one asked about),
     `subject`, `history`, `question` (what it is a variant of), `twin` (the id of its twin),
-    `evidence`, `period`, `known` (how
-    well its subject is). The view `histories` has `history`, `day` and `targets` of the rows of all
-    configs. The table `subjects` numbers the subjects, in as many `bundles` at most
-    (see `scoring.intervals`). `relations`: names of relations by id.
+    `evidence`, `period`, `known` (how well its subject is). The view `accepted` has `row` and
+    `raw_targets`, the answers as they stand. The view `histories` has `history`, `day` and
+    `targets` of the rows of all configs. The table `subjects` numbers the subjects, in as many
+    `bundles` at most (see `scoring.intervals`). `relations`: names of relations by id.
     """
 
     db: duckdb.DuckDBPyConnection
@@ -159,27 +165,60 @@ def unknown_name_error(
     return UserError(message, where=display_path(release), hint=hint)
 
 
-@lru_cache(maxsize=1 << 19)
-def _normal(answer_text: str | None) -> str:
-    return normalize_or_keep(answer_text or "")
+class NormalForms:
+    """Normalises columns of texts: each distinct text of a column once, and of columns to come.
+
+    The rows of a fact repeat its names in every period. What is remembered is bounded: where it
+    would be more than `_REMEMBERED` texts, it is forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._texts = self._forms = pa.array([], pa.string())
+
+    def of(self, texts: pa.Array) -> pa.Array:
+        """Return the form of each text, as `normalize_or_keep` gives it; that of null is blank."""
+        if not len(texts):
+            return texts
+        encoded = texts.fill_null("").dictionary_encode()
+        distinct_texts = encoded.dictionary
+        if len(self._texts) + len(distinct_texts) > _REMEMBERED:
+            self._texts = self._forms = pa.array([], pa.string())
+        places = pc.index_in(distinct_texts, self._texts).fill_null(-1).to_numpy().copy()
+        is_new = places < 0
+        new_texts = distinct_texts.filter(pa.array(is_new))
+        places[is_new] = len(self._texts) + np.arange(len(new_texts))
+        self._texts = pa.concat_arrays([self._texts, new_texts])
+        self._forms = pa.concat_arrays([self._forms, _forms(new_texts)])
+        return self._forms.take(pa.array(places).take(encoded.indices))
+
+
+def _forms(texts: pa.Array) -> pa.Array:
+    answer_texts = texts.to_pylist()
+    normal_texts = [
+        normal_text or normalize_or_keep(answer_text)
+        for normal_text, answer_text in zip(normalize_many(answer_texts), answer_texts, strict=True)
+    ]
+    return pa.array(normal_texts, pa.string())
+
+
+def _with_items(lists: pa.Array, items: pa.Array) -> pa.Array:
+    """Return lists with other items, in the place of theirs; null is a list without any."""
+    list_lengths = lists.value_lengths().fill_null(0).to_numpy()
+    list_starts = np.concatenate(([0], np.cumsum(list_lengths)))
+    return pa.ListArray.from_arrays(pa.array(list_starts, pa.int32()), items)
 
 
 def _normals(answer_lists: pa.ChunkedArray) -> pa.Array:
     """Normalise the texts of lists: a function that the database calls."""
     whole_lists = answer_lists.combine_chunks()
     whole_lists = whole_lists.chunk(0) if isinstance(whole_lists, pa.ChunkedArray) else whole_lists
-    normal_texts = [_normal(answer_text) for answer_text in whole_lists.flatten().to_pylist()]
-    list_starts = np.concatenate(
-        ([0], np.cumsum(whole_lists.value_lengths().fill_null(0).to_numpy()))
-    )
-    return pa.ListArray.from_arrays(
-        pa.array(list_starts, pa.int32()), pa.array(normal_texts, pa.string())
-    )
+    return _with_items(whole_lists, _forms(whole_lists.flatten().fill_null("")))
 
 
 def _silences(answer_texts: pa.ChunkedArray) -> pa.Array:
     """Whether answers say that there is none: a function that the database calls."""
-    return pa.array([says_nothing(text or "") for text in answer_texts.to_pylist()], pa.bool_())
+    normal_texts = normalize_many(answer_texts.fill_null("").to_pylist())
+    return pa.array([text in NO_ANSWER_TEXTS for text in normal_texts], pa.bool_())
 
 
 def _source(entry: ConfigEntry) -> str:
@@ -194,6 +233,7 @@ def _fill(
     """Create a view of each config's rows and the tables of all; return the names of relations."""
     first_row = 0
     config_queries: list[str] = []
+    target_queries: list[str] = []
     relation_labels: dict[str, str] = {}
     for entry, roles in chosen_configs:
         split_queries = []
@@ -209,17 +249,35 @@ def _fill(
         db.execute(f"CREATE VIEW {_source(entry)} AS {' UNION ALL '.join(split_queries)}")
         columns = _columns(entry, roles, schema)
         config_queries.append(f"SELECT {columns} FROM {_source(entry)}")  # noqa: S608
+        raw_targets = f"{_texts(roles.targets, schema)} AS raw_targets"
+        target_queries.append(f"SELECT _row AS row, {raw_targets} FROM {_source(entry)}")  # noqa: S608
         if {"relation", "relation_label"} <= set(schema.names):
             label_query = (
                 f"SELECT DISTINCT relation, relation_label FROM {_source(entry)} ORDER BY ALL"  # noqa: S608
             )
             relation_labels |= dict(db.execute(label_query).fetchall())
-    db.execute(f"CREATE TABLE asked AS {' UNION ALL BY NAME '.join(config_queries)}")
+    db.execute(f"CREATE VIEW accepted AS {' UNION ALL '.join(target_queries)}")
+    _create_asked(db, " UNION ALL BY NAME ".join(config_queries))
     db.execute("""
         CREATE TABLE subjects AS SELECT subject, row_number() OVER (ORDER BY min(row)) - 1 AS number
         FROM asked GROUP BY subject
     """)
     return dict(sorted(relation_labels.items()))
+
+
+def _create_asked(db: duckdb.DuckDBPyConnection, asked_query: str) -> None:
+    """Create the table `asked` from a query for its columns, whose names are not yet normalised."""
+    normal_forms = NormalForms()
+    db.execute(f"CREATE TABLE asked AS FROM ({asked_query}) LIMIT 0")
+    for batch in db.cursor().sql(asked_query).to_arrow_reader(_ROWS):
+        for name in _NAME_LISTS:
+            place = batch.schema.get_field_index(name)
+            lists = batch.column(place)
+            items = normal_forms.of(lists.flatten())
+            batch = batch.set_column(place, name, _with_items(lists, items))
+        db.register("batch", pa.Table.from_batches([batch]))
+        db.execute("INSERT INTO asked BY NAME FROM batch")
+        db.unregister("batch")
 
 
 def _view_histories(
@@ -257,11 +315,7 @@ def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
         "split": "_split",
         "id": "id",
         "prompt_hash": f"left(sha256({column_sql(roles.prompt)}), {HASH})",
-        **{
-            name: f"CASE WHEN len({value}) > 0 THEN normals({value}) ELSE [] END"
-            for name, value in name_columns.items()
-        },
-        "raw_targets": name_columns["targets"],
+        **name_columns,
         "choices": choices_sql,
         "alone": f"{not roles.free} AND len({choices_sql}) > 0",
         "day": first_sql([day_sql(schema, name) for name in roles.time], "DATE"),

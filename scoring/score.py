@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import display_path
@@ -320,6 +321,13 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
         "--partial scores the rows that are there",
         is_error=not score_options.partial,
     )
+    # what was compared is not needed again, and takes as much memory as the rest
+    db.execute("""
+        DROP TABLE predicted;
+        ALTER TABLE given DROP COLUMN prompt_sha256;
+        ALTER TABLE given DROP COLUMN number;
+        ALTER TABLE asked DROP COLUMN prompt_hash
+    """)
     return {
         "predictions": predicted_count,
         "rows": given_count,
@@ -440,17 +448,18 @@ def _means(
         f"count({duck.name(metric_name)}), sum({duck.name(metric_name)})::BIGINT"
         for metric_name in metrics
     )
-    rows = questions.db.execute(f"""
+    cell_table = questions.db.sql(f"""
         SELECT value, bundle, {metric_columns}
         FROM {mark_source} WHERE {where} AND value IS NOT NULL GROUP BY value, bundle
-    """).fetchall()  # noqa: S608
-    value_order = sorted({value for value, *_ in rows}, key=sortable)
-    value_places = {value: metric_number for metric_number, value in enumerate(value_order)}
+    """).to_arrow_table()  # noqa: S608
+    value_column, bundle_column, *number_columns = cell_table.combine_chunks().columns
+    value_order = sorted(value_column.unique().to_pylist(), key=sortable)
+    value_places = pc.index_in(value_column, pa.array(value_order, pa.string())).to_numpy()
     # Axes: the value of the stratum; the bundle (rows that the bootstrap draws together); then for
     # each metric the number of rows that have it, and the sum of their scores.
     mean_cells = np.zeros((len(value_order), draw_weights.shape[1], 2 * len(metrics)), np.int64)
-    for value, bundle, *cell_numbers in rows:
-        mean_cells[value_places[value], bundle] = [number or 0 for number in cell_numbers]
+    for place, numbers in enumerate(number_columns):
+        mean_cells[value_places, bundle_column.to_numpy(), place] = numbers.fill_null(0).to_numpy()
     for metric_number, metric in enumerate(metrics):
         row_counts, metric_sums = (
             mean_cells[:, :, 2 * metric_number],
@@ -516,13 +525,16 @@ def _examples(questions: ReleaseQuestions) -> Iterator[dict[str, object]]:
     )
     rows = questions.db.execute(f"""
         WITH shown AS (
-            SELECT row FROM marks QUALIFY verdict != 'right' AND {EXAMPLES} >= row_number() OVER (
+            SELECT row, id FROM marks JOIN asked USING (row, config)
+            QUALIFY verdict != 'right' AND {EXAMPLES} >= row_number() OVER (
                 PARTITION BY verdict ORDER BY md5(config || id), row)
-        ), prompts AS (SELECT * FROM ({prompt_queries}) SEMI JOIN shown USING (row))
-        SELECT m.verdict, m.config, m.id, prompt, m.f1 / {SCALE}, raw_targets[:4],
-            coalesce(s.prediction, array_to_string(s.candidates[:5], '; '),
-                array_to_string(s.choice_scores[:5], '; '))
-        FROM prompts JOIN marks m USING (row) JOIN asked USING (row) JOIN said s USING (row)
+        ), prompts AS (SELECT * FROM ({prompt_queries}) SEMI JOIN shown USING (row)),
+        targets AS (FROM accepted SEMI JOIN shown USING (row))
+        SELECT m.verdict, m.config, id, prompt, m.f1 / {SCALE}, raw_targets[:4],
+            coalesce(prediction, array_to_string(candidates[:5], '; '),
+                array_to_string(choice_scores[:5], '; '))
+        FROM shown JOIN prompts USING (row) JOIN targets USING (row) JOIN marks m USING (row)
+        JOIN given USING (row)
         ORDER BY list_position([{verdict_list}], m.verdict), row
     """)  # noqa: S608
     for (
@@ -554,10 +566,11 @@ def _write(
     metric_values = (
         f"({duck.name(metric)} / {SCALE})::FLOAT AS {duck.name(metric)}" for metric in metrics
     )
-    metric_columns = ", ".join(["config", "split", "id", "subject", "verdict", *metric_values])
+    row_columns = ["m.config", "m.split", "id", "subject", "verdict", *metric_values]
     with replacing(scores_folder / ROWS) as rows_path:
         copy_query = (
-            f"COPY (SELECT {metric_columns} FROM marks ORDER BY row) TO {duck.text(str(rows_path))}"  # noqa: S608
+            f"COPY (SELECT {', '.join(row_columns)} FROM marks m JOIN asked USING (row) "  # noqa: S608
+            f"ORDER BY row) TO {duck.text(str(rows_path))}"
         )
         questions.db.execute(f"{copy_query} (FORMAT parquet, COMPRESSION zstd)")
     with replacing(scores_folder / SUMMARY) as rows_path:

@@ -26,7 +26,7 @@ ELSEWHERE = {
     r".*(release [^/]*--model |run-model|gpt2|all_minilm|OPENAI|streamingqa-paper)": "a model",
     r"echo |lm_eval |inspect |cd |--tasks": "another program",
     r".*(DATE|my-recipe|/1\.1\.0|-quarters/|releases/timeqa/)": "a release or recipe of yours",
-    r"factdrift (receive|judgments|corpus|report scores/dyn)|.*--gold": "work of people, or scores",
+    r"factdrift (hits|receive|judgments|corpus|report scores/dyn)|.*--gold": "people, or scores",
     r"factdrift (publish|push) (?!.*--dry-run)": "an account",
     r"factdrift memory prose|factdrift release (--d|.*(timeqa-la|-paper|--older))": "minutes",
 }
@@ -84,11 +84,13 @@ def earlier_commands() -> set[str]:
 
 
 def run_block(program: Path, folder: Path, command: str) -> None:
-    """Run a command of a page with the program and pip of an environment."""
+    """Run a command of a page with the program and pip of an environment.
+
+    An editable installation (`-e`) needs a package that a test environment may lack.
+    """
     pip = f'"{sys.executable}" -m pip --python "{program.with_name("python")}" install'
-    command = re.sub(
-        r"^pip install -e", f"{pip} install --no-deps --no-build-isolation -e", command
-    )
+    install = f"{pip} --no-deps --no-build-isolation ./"
+    command = re.sub(r"^pip install -e ", install, command)
     search_path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
     environment = {"PATH": search_path, "PYTHONPATH": ""}
     run_process("sh", "-ec", command, cwd=folder, env=environment)

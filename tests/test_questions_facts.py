@@ -16,7 +16,7 @@ from factdrift.builders.facts.relations import NewsWording, load_relations
 from factdrift.builders.generate import grounded
 from factdrift.builders.generate.fact_check import FactLookup
 from factdrift.builders.generate.grounded import StatedFacts, in_present_tense
-from factdrift.builders.generate.mentions import EntityNames, news_sentences
+from factdrift.builders.generate.mentions import EntityNames, body_sentences, news_sentences
 from factdrift.builders.generate.selection import select_questions
 from factdrift.builders.rows import Article, Draw, Entity, Gap, Question, Segment
 from factdrift.filters.base import FilterContext, QuestionItem
@@ -210,6 +210,23 @@ def test_captions_and_headlines_are_no_evidence() -> None:
     assert [sentence.text for sentence in sentences][-2:] == ["He won.", "He laughed."]
     for sentence in sentences:
         assert sentence.line > 0
+
+
+def test_sentences_that_are_no_news_name_nothing(tables: tuple[Path, Path, Path]) -> None:
+    text = "Pictured: Antonio Conte of Chelsea.\nAntonio Conte won.\nConte is seen in this photo."
+    article = written("2017-01-01", text)
+    with duck.connect() as db:
+        names = EntityNames(db, tables[2], "select unnest(['Q1', 'Q2', 'Q6'])")
+        of_all, of_news, in_news = (
+            names.find([read(article)], only_news=only_news)[0]
+            for read, only_news in (
+                (body_sentences, False),
+                (news_sentences, False),
+                (body_sentences, True),
+            )
+        )
+    assert [mention.ids for mention in in_news] == [mention.ids for mention in of_news]
+    assert len(in_news) == 1 < len(of_all)
 
 
 def test_names(tables: tuple[Path, Path, Path]) -> None:

@@ -1,6 +1,8 @@
 """The Parquet writer: declared schema, row groups, filters, what a builder may get wrong."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from factdrift.builders.core.dataset import FromParquet, Scalar
 from factdrift.builders.core.schema import arrow_schema, batches
+from factdrift.builders.release import parquet
 from factdrift.builders.release.parquet import read_source, type_name, write_split
 from factdrift.builders.rows import Cloze
 from tests.release_sample import cloze, from_rows
@@ -112,3 +115,30 @@ def test_a_source_without_rows_a_column_or_an_end(tmp_path: Path) -> None:
     names = {type_name(field.type) for field in arrow_schema(Cloze)}
     answers = "list<struct<id: string, label: string, aliases: list<string>>>"
     assert names >= {"string", "date", "list<int64>", answers}
+
+
+@pytest.mark.parametrize(
+    "where", [{}, {"split": "new"}, {"split": None}, {"day": date(2021, 1, 2)}]
+)
+def test_a_small_file_gives_the_rows_of_a_large_one(
+    where: Mapping[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read once for all splits, and a large one once for each; nulls equal nothing."""
+    days = [date(2021, 1, 1 + number % 3) if number % 4 else None for number in range(50)]
+    splits = [("new", "updated", None)[number % 3] for number in range(50)]
+    table = pa.table({"split": splits, "day": days, "number": list(range(50))})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=7)
+    row_source = FromParquet(tmp_path / "a.parquet", where)
+    small_rows = pa.Table.from_batches(read_source(row_source, 8), schema=table.schema)
+    monkeypatch.setattr(parquet, "_SMALL_FILE", 0)
+    assert small_rows == pa.Table.from_batches(read_source(row_source, 8), schema=table.schema)
+    assert small_rows.num_rows == (50 if not where else table.filter(mask(table, where)).num_rows)
+    pq.write_table(table.slice(0, 9), tmp_path / "a.parquet")
+    monkeypatch.undo()
+    assert pa.Table.from_batches(read_source(FromParquet(row_source.path))).num_rows == 9
+
+
+def mask(table: pa.Table, where: Mapping[str, Any]) -> list[bool]:
+    """Which rows a condition names, by Python."""
+    ((name, value),) = where.items()
+    return [cell == value for cell in table.column(name).to_pylist()]

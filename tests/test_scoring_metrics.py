@@ -1,11 +1,27 @@
 """Metrics of rows: published cases."""
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import product
+from random import Random
+from typing import Any
 
+import pyarrow as pa
 import pytest
+from duckdb.func import ARROW
 
-from factdrift.builders.text.squad import exact_match, f1
-from factdrift.scoring.metrics import rouge_l
+from factdrift.builders.core import duck
+from factdrift.builders.text.squad import (
+    exact_match,
+    f1,
+    normalize_answer,
+    normalize_many,
+    normalize_or_keep,
+    token_f1,
+    verdict_of_form,
+)
+from factdrift.scoring import questions
+from factdrift.scoring.metrics import _VERDICT, rouge_l
 
 
 @pytest.mark.parametrize(
@@ -75,3 +91,59 @@ def test_rouge_l(answer_text: str, accepted_text: str, expected: float) -> None:
 def test_marks_and_blanks(answer_text: str, answers: Sequence[str], expected: float) -> None:
     """Dashes and quotation marks of every kind are alike, and a blank answer is never right."""
     assert exact_match(answer_text, answers) == f1(answer_text, answers) == expected
+
+
+# signs of each kind that a rule of normalising knows, with letters whose lower case is special
+_SIGNS = [
+    *"aAtThe nNÉéΣİßx1_$.,'’–-\n\r\t\x1c\x85\u00a0\u2028\u200b\u0301\u00ad",
+    "the",
+    " a ",
+    "an\n",
+]
+
+
+def test_many_texts_are_normalised_as_one_is() -> None:
+    draw = Random(0)
+    texts = ["".join(draw.choices(_SIGNS, k=draw.randrange(9))) for _ in range(5000)]
+    assert normalize_many(texts) == [*map(normalize_answer, texts)]
+    assert normalize_many([]) == [] and normalize_many([""]) == [""]
+
+
+def test_texts_that_come_again_have_the_same_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "_REMEMBERED", 9)
+    draw, normal_forms = Random(0), questions.NormalForms()
+    for _ in range(40):
+        texts = draw.choices(
+            ["The $", "the", "$", "", None, "É", "Ann", "ann", "B.", "B", "x", "A"], k=6
+        )
+        assert normal_forms.of(pa.array(texts, pa.string())).to_pylist() == [
+            normalize_or_keep(text or "") for text in texts
+        ]
+
+
+def test_words_that_come_again_count_as_often_as_in_both() -> None:
+    draw = Random(0)
+    for _ in range(300):
+        first_words, second_words = (draw.choices("abc", k=draw.randrange(1, 6)) for _ in range(2))
+        common_count = (Counter(first_words) & Counter(second_words)).total()
+        expected = 2 * common_count / (len(first_words) + len(second_words))
+        assert token_f1(first_words, second_words) == expected
+
+
+def test_the_database_judges_as_harnesses_do() -> None:
+    forms = [None, "", "unknown", "the", "$", "ann"]
+    name_lists = [[], ["ann"], ["", "$"], ["unknown", "the"]]
+    cases: list[tuple[Any, ...]] = [*product(forms, *[name_lists] * 4, (False, True))]
+    names = ("form", "targets", "previous", "later", "neutral", "choosing")
+    columns = dict(zip(names, map(list, zip(*cases, strict=True)), strict=True))
+    table = pa.table({name: pa.array(column) for name, column in columns.items()})
+    with duck.connect() as db:
+        db.create_function("says_nothing", questions._silences, ["VARCHAR"], "BOOLEAN", type=ARROW)
+        db.register("cases", table)
+        query = (
+            f"SELECT {_VERDICT} FROM (SELECT *, [form] AS names, false AS from_scores FROM cases)"
+        )
+        query += ", (SELECT NULL::DATE AS since) h"
+        judged = [verdict for (verdict,) in db.execute(query).fetchall()]
+    expected = [verdict_of_form(*case) for case in cases]
+    assert judged == expected and len({*expected}) == 6

@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from factdrift.builders.core.limits import LONGEST_REPLY
-from factdrift.builders.generate.mentions import is_usable_name, news_sentences
+from factdrift.builders.generate.mentions import body_sentences, is_usable_name, news_sentences
 from factdrift.builders.generate.prompt_files import load_prompts
 from factdrift.builders.generate.replies import parse_pairs, parse_reply, strip_reasoning
 from factdrift.builders.rows import Article
@@ -353,6 +353,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "sentence_starts": sentence_rules.sentence_starts,
     "split_sentences": sentence_rules.split_sentences,
     "normalize_answer": squad.normalize_answer,
+    "normalize_many": lambda text: squad.normalize_many([text, f"{text}é"]),
     "exact_match": lambda text: squad.exact_match(text, [text]),
     "f1": lambda text: squad.f1(text, [text, "Leeds"]),
     "verdict": lambda text: squad.verdict(text, ["Leeds"], [text], [text]),
@@ -421,6 +422,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "original_article_passages": lambda text: passages.original_article_passages(0, b"a", text),
     "possible_days": lambda text: possible_days(text, 11, "Q1985727"),
     "news_sentences": lambda text: news_sentences(_article(text)),
+    "body_sentences": lambda text: body_sentences(_article(text)),
     "is_usable_name": is_usable_name,
     "parse_pairs": lambda text: parse_pairs(text, load_prompts(None)),
     "strip_reasoning": strip_reasoning,

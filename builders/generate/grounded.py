@@ -36,7 +36,7 @@ from factdrift.builders.generate.mentions import (
     Sentence,
     Span,
     batches,
-    news_sentences,
+    body_sentences,
 )
 from factdrift.builders.generate.protocol import FACTS
 from factdrift.builders.rows import (
@@ -196,8 +196,8 @@ class StatedFacts:
     def find(self, articles: Iterable[Article]) -> Iterator[ArticleFacts]:
         """Yield each article with the facts that its sentences state."""
         for batch in batches(articles, _ARTICLES_AT_ONCE):
-            sentences = [news_sentences(article) for article in batch]
-            mentions = self.names.find(sentences)
+            sentences = [body_sentences(article) for article in batch]
+            mentions = self.names.find(sentences, only_news=True)
             if self._holders is None:
                 known_terms, relation_ids = self.read_terms(_item_pairs(mentions))
             else:

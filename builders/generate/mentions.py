@@ -87,7 +87,14 @@ class Mention:
 
 
 def news_sentences(article: Article) -> list[Sentence]:
-    """Return the sentences after the headline that are news.
+    """Return the sentences after the headline that are news."""
+    return [
+        sentence for sentence in body_sentences(article) if boilerplate_kind(sentence.text) is None
+    ]
+
+
+def body_sentences(article: Article) -> list[Sentence]:
+    """Return the sentences after the headline, also those that are no news.
 
     A line of the split text may hold several sentences.
     """
@@ -97,7 +104,7 @@ def news_sentences(article: Article) -> list[Sentence]:
         breaks = [0, *sentence_breaks(line_text, "news"), len(line_text)]
         for start, end in pairwise(breaks):
             sentence_text = line_text[start:end].rstrip()
-            if sentence_text and boilerplate_kind(sentence_text) is None:
+            if sentence_text:
                 sentences.append(Sentence(line_start + start, sentence_text, line_index))
         line_start += len(line_text) + 1
     return sentences
@@ -131,8 +138,14 @@ class EntityNames:
             db.execute("insert into names select * from more")
             db.unregister("more")
 
-    def find(self, articles: Sequence[Sequence[Sentence]]) -> list[list[Mention]]:
-        """Return the mentions in the sentences of each article, in order of their places."""
+    def find(
+        self, articles: Sequence[Sequence[Sentence]], *, only_news: bool = False
+    ) -> list[list[Mention]]:
+        """Return the mentions in the sentences of each article, in order of their places.
+
+        `only_news`: sentences that are no news have none. That is looked at last, because it takes
+        longer than everything else, and most sentences name nothing.
+        """
         span_columns: dict[str, list[int | str]] = {name: [] for name in _NAMES.names}
         for article_index, sentences in enumerate(articles):
             for sentence_index, sentence in enumerate(sentences):
@@ -154,7 +167,7 @@ class EntityNames:
             sentence_hits.append((span_start, span_end, tuple(item_ids)))
         mentions = []
         for sentences, article_hits in zip(articles, hits_by_sentence, strict=True):
-            mentions.append(_standing_alone(sentences, article_hits))
+            mentions.append(_standing_alone(sentences, article_hits, only_news))
         return mentions
 
 
@@ -206,7 +219,7 @@ def _adjacent(text: str, first_end: int, second_start: int) -> bool:
 
 
 def _standing_alone(
-    sentences: Sequence[Sentence], hits_by_sentence: Mapping[int, Sequence[Hit]]
+    sentences: Sequence[Sentence], hits_by_sentence: Mapping[int, Sequence[Hit]], only_news: bool
 ) -> list[Mention]:
     """The longest hits that stand alone, and the last words that repeat them, in their order."""
     mentions: list[Mention] = []
@@ -221,8 +234,21 @@ def _standing_alone(
         for span_start, span_end, item_ids in longest_hits:
             if _stands_alone(sentences[sentence_index].text, span_start, span_end, name_edges):
                 mentions.append(Mention(sentence_index, span_start, span_end, item_ids))
-    mentions += _by_last_word(sentences, mentions)
+    if only_news:
+        mentions = _in_news(sentences, mentions)
+    repeated_mentions = list(_by_last_word(sentences, mentions))
+    if only_news:
+        repeated_mentions = _in_news(sentences, repeated_mentions)
+    mentions += repeated_mentions
     return sorted(mentions, key=lambda mention: (mention.sentence, mention.start))
+
+
+def _in_news(sentences: Sequence[Sentence], mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions in sentences that are news."""
+    is_news: dict[int, bool] = {}
+    for sentence_index in {mention.sentence for mention in mentions}:
+        is_news[sentence_index] = boilerplate_kind(sentences[sentence_index].text) is None
+    return [mention for mention in mentions if is_news[mention.sentence]]
 
 
 def _stands_alone(sentence_text: str, span_start: int, span_end: int, name_edges: set[int]) -> bool:

@@ -66,6 +66,7 @@ def index_archive(
     (`wmt_sorting_key_ids.txt.gz`); all others are left out. `near_duplicates`: the similarity
     from which an article is left out beside an earlier one (0: none is), see
     `builders.wmt.minhash`. `until`: the last day; a WMT file has none after its year either.
+    `jobs`: processes that compute signatures for `near_duplicates`, and threads of the sorting.
     `memory`: DuckDB's limit. `block`: bytes parsed at a time. The tables are the same, byte for
     byte, for any number of jobs and any block. What was left out is `rows.Dropped` of step `read`,
     item `file:line`: too_few_fields, malformed_line, bad_date, future_date, bad_base64, bad_utf8,

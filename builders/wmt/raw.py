@@ -47,15 +47,16 @@ def write_raw(
     """Write `raw-N.parquet` (articles) and `bad-N.parquet` (other lines) for each file.
 
     Returns how many articles each file has before any is left out. `row` in a raw table is the
-    number of articles before this one in its file. With several jobs each process reads its own
-    files, because handing a block to another process takes as long as parsing it. With `near`, the
-    articles get signatures. `UserError` as in `line_blocks`, or where a process died.
+    number of articles before this one in its file. With `near`, the articles get signatures, which
+    take several times as long as reading: only then do several jobs read, each process its own
+    files, because handing a block to another process takes as long as parsing it. `UserError` as in
+    `line_blocks`, or where a process died.
     """
     file_sizes = {archive_file: archive_file.path.stat().st_size for archive_file in files}
     total_bytes = sum(file_sizes.values())
     read_file = partial(_read_file, folder=folder, near=near, block=block)
     with progress(total_bytes, "B", "reading the archive") as progress_bar:
-        if jobs <= 1 or len(files) < 2 or total_bytes <= 2 * block:
+        if not near or jobs <= 1 or len(files) < 2 or total_bytes <= 2 * block:
             return [read_file(archive_file, advance=progress_bar.advance) for archive_file in files]
         largest_first = sorted(
             files, key=lambda archive_file: (-file_sizes[archive_file], archive_file.number)
