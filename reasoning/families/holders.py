@@ -281,7 +281,8 @@ def _neighbours(knowledge: Knowledge, scope: Scope) -> ir.Table:
     return ibis.union(*side_candidates)
 
 
-CHAIN = Family(_chains, {"chain": ("On {day}, {path}?", "{Path} on {day}?")})
+# The day stands in front: behind the path it would be that of the last hop alone.
+CHAIN = Family(_chains, {"chain": ("On {day}, {path}?", "As of {day}, {path}?")})
 JOIN = Family(
     _joins,
     {"when": ("{Ask 0 0} {joined}?", "{Joined_first}, {ask_joined}?")},

@@ -283,7 +283,7 @@ DURATION = Family(
     {
         # No calendar years are meant: both say where the count begins.
         "years": (
-            "{Long 0 0 1}, counted from the start in {year}?",
+            "{Long 0 0 1} from {year} on?",
             "{Event 0 0 1} in {year}. For how many full years did that last?",
         ),
         "longer": (
