@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from factdrift.builders.core import hints
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.generate import transformers_models
 from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.protocol import Result
@@ -224,7 +224,7 @@ def test_mistakes_are_told(
 def test_without_torch_nothing_begins(
     release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transformers_models, "find_spec", lambda name: None)
+    monkeypatch.setattr(hints, "find_spec", lambda name: None)
     words = ["run-model", release_folder, "--model", "gpt2", "--build", tmp_path / "build"]
     completed_run = run_cli(*words, ok=False)
     assert completed_run.returncode == 1 and "pip install -e '.[lm]'" in completed_run.stderr
