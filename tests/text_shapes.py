@@ -461,6 +461,7 @@ NOT_TRIED: dict[str, str] = {
     **dict.fromkeys(("block_marks", "without_blocks"), _CALLED),
     **dict.fromkeys(("check_pages", "find_pages", "is_pages", "load_tokenizer"), _PATH),
     **dict.fromkeys(("read_pages", "tokenizer_location", "view_statistics"), _PATH),
+    **dict.fromkeys(("check_tokenizer", "needs_transformers"), _PATH),
     **dict.fromkeys(("add_page", "template_rows", "total_counts"), "counts names of templates"),
     **dict.fromkeys(("asks_state", "insert_time", "parse_text", "to_past_tense"), _PARSED),
     **dict.fromkeys(("past_of_participle",), _PARSED),
