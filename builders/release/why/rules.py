@@ -70,9 +70,9 @@ def filter_sentence(filter_name: str) -> str:
     return " ".join(description.split("\n\n")[0].split())
 
 
-def reason_sentence(step: str, reason: str) -> str:
+def reason_sentence(step: str, drop_reason: str) -> str:
     """Return why a step leaves something out, in a sentence."""
     own_sentences: Mapping[str, str] = {}
     with suppress(UserError):  # most steps are no filters
         own_sentences = FILTER_POINT.find(step).reasons
-    return reason_text(reason, {**drop_reasons(), **own_sentences})
+    return reason_text(drop_reason, {**drop_reasons(), **own_sentences})
