@@ -365,6 +365,7 @@ def test_only_time_in_sight_counts(browser: Browser) -> None:
 MARKUP = '<b onclick="x">=1+1</b> </script> ${data}'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout_name", sorted(FIELDS))
 def test_an_item_can_be_called_broken_on_every_layout(browser: Browser, layout_name: str) -> None:
     layout = plain(layout_name)
@@ -457,6 +458,7 @@ LONG = "\n".join(f"Sentence {number} of an article of some length." for number i
 _LEAST_READ = 70
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
 def test_the_item_is_on_the_screen(browser: Browser, width: int, height: int) -> None:
     """What it is about, a part of what is read, and the first thing to answer; no scrolling."""
@@ -614,6 +616,7 @@ def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, hit_b
     )
 
 
+@pytest.mark.slow
 def test_the_page_finds_the_same_problems(browser: Browser, tmp_path: Path) -> None:
     browser.size("wide")
     wrong_cases, seen_count = [], 0

@@ -111,6 +111,7 @@ def test_what_it_says(release_folder: Path) -> None:
     assert (cff["cff-version"], cff["version"], cff["license"]) == ("1.2.0", "1.0.0", "CC0-1.0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", SAMPLED)
 def test_the_first_record_of_every_record_set_of_a_sample(
     mlc: Any, sample: Path, dataset: str

@@ -115,6 +115,7 @@ def rerun(folder: Path, whole: Path, jobs: int) -> str:
     return printed_text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/maps").is_file(), reason="needs /proc")
 @pytest.mark.parametrize(
     ("how", "jobs", "again"),

@@ -103,6 +103,7 @@ def refused(release_folder: Path, shared_folder: Path, error_text: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES, ids=str)
 def test_what_is_refused(
     shared_folder: Path, release_folder: Path, mistake: dict[str, Any]
@@ -129,6 +130,7 @@ def figure_changed(results_folder: Path) -> None:
     (results_folder / FILE).write_text(json.dumps(results))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "error_text"),
     [

@@ -74,6 +74,7 @@ def report_folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return page_file
 
 
+@pytest.mark.slow
 def test_the_page_stands_alone(report_folder: Path) -> None:
     text = report_folder.read_text("utf-8")
     assert EVIL not in text

@@ -59,6 +59,7 @@ def mine_mayors(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "at_least"), CASES["waits"])
 def test_it_waits_as_long_as_it_is_told_and_asks_again(
     server: Server, tmp_path: Path, expected: bytes, fault: dict[str, str], at_least: float
@@ -70,6 +71,7 @@ def test_it_waits_as_long_as_it_is_told_and_asks_again(
     assert at_least <= second["time"] - first["time"] <= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["500", "503", "504", "429", "truncated", "trace"])
 def test_pages_shrink_until_the_endpoint_can_and_grow_again(
     server: Server, tmp_path: Path, expected: bytes, how: How

@@ -125,6 +125,7 @@ FORGERIES: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file_name", FORGERIES)
 def test_code_of_its_own_is_told_and_not_pushed(release_folder: Path, file_name: str) -> None:
     FORGERIES[file_name](release_folder)

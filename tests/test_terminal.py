@@ -93,6 +93,7 @@ def test_nothing_else_prints() -> None:
                     assert not is_system, f"{place}:{node.lineno}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
