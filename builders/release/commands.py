@@ -25,6 +25,15 @@ from factdrift.builders.core.progress import echo, echo_json, say
 if TYPE_CHECKING:
     from factdrift.builders.generate.prompts import ModelSettings
 
+# What `push` and `publish` share.
+HubRepository = Annotated[str, Option(help="Dataset repository on the Hub: me/mine.")]
+Private = Annotated[
+    bool, Option("--private", help="If the repository is made now: visible to its members alone.")
+]
+OwnCode = Annotated[
+    bool, Option("--own-code", help="Also a release whose tasks/ has code that is not factdrift's.")
+]
+
 
 def _tell(
     problems: Sequence[str], problem_kind: str, folder: Path, is_printed: bool = False
@@ -401,18 +410,12 @@ def tasks(
 def push(
     folder: Release,
     *,
-    repo: Annotated[str, Option(help="Dataset repository on the Hub: me/mine.")],
+    repo: HubRepository,
     dry_run: Annotated[
         bool, Option("--dry-run", help="Say what would go; ask and send nothing.")
     ] = False,
-    private: Annotated[
-        bool,
-        Option("--private", help="If the repository is made now: visible to its members alone."),
-    ] = False,
-    own_code: Annotated[
-        bool,
-        Option("--own-code", help="Also a release whose tasks/ has code that is not factdrift's."),
-    ] = False,
+    private: Private = False,
+    own_code: OwnCode = False,
     croissant: Annotated[
         Path | None, Option(help="Write croissant.json with the Hub's addresses here.")
     ] = None,
@@ -436,7 +439,7 @@ def publish(
         Path, Argument(help="A release folder, or a dataset's, for its newest version.")
     ],
     *,
-    repo: Annotated[str, Option(help="Dataset repository on the Hub: me/mine.")],
+    repo: HubRepository,
     picture: Annotated[
         Path | None,
         Option(help="A PNG for the top of the page.", show_default="the card's first plot"),
@@ -448,14 +451,8 @@ def publish(
     dry_run: Annotated[
         bool, Option("--dry-run", help="Write the folder and say what would happen; send nothing.")
     ] = False,
-    private: Annotated[
-        bool,
-        Option("--private", help="If the repository is made now: visible to its members alone."),
-    ] = False,
-    own_code: Annotated[
-        bool,
-        Option("--own-code", help="Also a release whose tasks/ has code that is not factdrift's."),
-    ] = False,
+    private: Private = False,
+    own_code: OwnCode = False,
 ) -> None:
     """Push a release with a page: picture, code that loads it, changes over its versions."""
     from factdrift.builders.release.push import publish as upload

@@ -29,10 +29,15 @@ class Mine(Step):
             snapshot=self.dump.snapshot,
             jobs=workspace.jobs,
             memory=workspace.memory,
-            work=workspace.work(f"mine-{self.key}"),
+            work=workspace.work(f"{self.name}-{self.key}"),
             checksums=self.dump.sha256,
+            looked_up=self._looked_up_ids(),
             say=workspace.say,
         )
+
+    def _looked_up_ids(self) -> Path | None:
+        """Return the file of ids that are looked up besides, if there is one."""
+        return None
 
 
 class MineWithLookup(Mine):
@@ -45,20 +50,8 @@ class MineWithLookup(Mine):
 
     ids: Path
 
-    def make(self, out: Path, workspace: Workspace) -> None:
-        """Read the dump once; a run that was stopped goes on where it was."""
-        mine(
-            self.dump.files,
-            out,
-            undated=self.undated,
-            snapshot=self.dump.snapshot,
-            jobs=workspace.jobs,
-            memory=workspace.memory,
-            work=workspace.work(f"mine-for-{self.key}"),
-            checksums=self.dump.sha256,
-            looked_up=self.ids,
-            say=workspace.say,
-        )
+    def _looked_up_ids(self) -> Path:
+        return self.ids
 
 
 class MinedFolder(Step):
