@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Option
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.inputs import without_day
+from factdrift.builders.core.inputs import is_remote, without_day
 from factdrift.builders.core.options import (
     TEMPLATES,
     AsJson,
@@ -77,8 +77,8 @@ def mine(
     memory: Memory = "600MB",
 ) -> None:
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
+    from factdrift.builders.facts.mined_properties import properties_to_mine
     from factdrift.builders.facts.relations import relations_with_own, select_relations
-    from factdrift.builders.facts.steps import properties_to_mine
 
     relation_ids = listed_relations(relations)
     relation_table = relations_with_own(templates)
@@ -132,7 +132,7 @@ def _mine_endpoint(
     memory: str,
 ) -> "MinedTables":
     """Mine some relations at an endpoint, and of classes what these need."""
-    from factdrift.builders.facts.steps import properties_to_ask
+    from factdrift.builders.facts.mined_properties import properties_to_ask
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
 
@@ -163,6 +163,8 @@ def _dump_files(
     dump_paths: Sequence[str], stream: bool, out: Path
 ) -> "Sequence[str] | Sequence[RemoteFile]":
     """Return the files of a dump, fetched if they lie elsewhere, or to be read as they come."""
+    if not stream and all(Path(path).exists() and not is_remote(path) for path in dump_paths):
+        return dump_paths  # without the import below, which takes longer than to read 100 MB
     from factdrift.builders.recipes.recipe import fetched, streamed
 
     if stream:

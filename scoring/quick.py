@@ -19,8 +19,8 @@ from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing
 from factdrift.builders.core.hints import require_extra
+from factdrift.builders.facts.mined_properties import properties_to_ask
 from factdrift.builders.facts.relations import relations_with_own, select_relations
-from factdrift.builders.facts.steps import properties_to_ask
 from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.wikidata.finish import TABLES, mined_damage, read_summary

@@ -9,8 +9,8 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
+from factdrift.builders.facts.mined_properties import properties_to_mine
 from factdrift.builders.facts.relations import load_relations
-from factdrift.builders.facts.steps import properties_to_mine
 from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
 from factdrift.builders.wikidata.finish import MinedTables
 from factdrift.builders.wikidata.mine import mine

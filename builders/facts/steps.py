@@ -17,6 +17,7 @@ from factdrift.builders.core.run import Run, Source
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import learned, release_columns, snapshot_diff, timeline
 from factdrift.builders.facts.intervals import DATES
+from factdrift.builders.facts.mined_properties import properties_to_mine
 from factdrift.builders.facts.relations import (
     Classes,
     Relation,
@@ -26,7 +27,6 @@ from factdrift.builders.facts.relations import (
 )
 from factdrift.builders.facts.stated import Stated
 from factdrift.builders.facts.time_rules import TimeRule, learning, with_learned
-from factdrift.builders.wikidata.documents import SUBCLASS
 from factdrift.builders.wikidata.finish import PARTIAL, TABLES, mined_damage, read_summary
 from factdrift.builders.wikidata.steps import Mine, MinedFolder
 
@@ -210,37 +210,6 @@ def read_dump(eng: Engine, folder: Path, relations: Collection[str]) -> snapshot
 def all_relations(run: Run) -> Relations:
     """Every relation that has a template: the project's, and those of `--templates`."""
     return relations_with_own(run.templates)
-
-
-def properties_to_mine(relations: Mapping[str, Relation]) -> dict[str, bool]:
-    """Return the properties to mine, each with whether its undated statements are kept.
-
-    Relations that restrict classes also need the property that says what is a subclass of what.
-    """
-    needed_properties: dict[str, bool] = {}
-    for relation in relations.values():
-        is_kept = relation.undated == "keep"
-        needed_properties[relation.property] = (
-            needed_properties.get(relation.property, False) or is_kept
-        )
-    if any(relation.subject_class or relation.object_class for relation in relations.values()):
-        needed_properties[SUBCLASS] = True
-    return needed_properties
-
-
-def properties_to_ask(relations: Mapping[str, Relation]) -> tuple[dict[str, bool], bool]:
-    """Return the properties to ask an endpoint for, and whether classes are needed as well.
-
-    Of the property that says what is a subclass of what, which has millions of statements about
-    genes and stars, only those are needed that lead up from what the other statements name. It is
-    among the properties if it is itself a relation to be asked about.
-    """
-    properties = properties_to_mine(relations)
-    is_relation = any(relation.property == SUBCLASS for relation in relations.values())
-    needs_classes = SUBCLASS in properties and not is_relation
-    if needs_classes:
-        del properties[SUBCLASS]
-    return properties, needs_classes
 
 
 def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
