@@ -158,12 +158,29 @@ def memory(
 def results(
     release: Annotated[Path, typer.Argument(help="The release that they are of.")],
     folders: Annotated[list[Path], typer.Argument(help="Folders that score --share wrote.")],
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """Check results that somebody shares: score their answers again, and refuse what differs."""
-    from factdrift.scoring.results import check_all_results
+    from factdrift.scoring.results import check_results, known_until
 
-    for line in check_all_results(folders, release):
-        echo(line)
+    checked = []
+    for folder in folders:
+        results = check_results(folder, release)
+        last_known = known_until(results)
+        checked.append(
+            {
+                "model": results.model,
+                "dataset": results.dataset,
+                "version": results.version,
+                "last_known": last_known,
+            }
+        )
+        if not as_json:
+            model_and_release = f"{results.model}: {results.dataset} {results.version}"
+            echo(f"{model_and_release}, knows what changed until {last_known or '–'}: fits")
+    if as_json:
+        echo_json(checked)
 
 
 def baselines(
@@ -190,11 +207,16 @@ def baselines(
 
 def fuar(
     series: Annotated[Path, typer.Argument(help="A YAML file that names scores, model by model.")],
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """What a series of models forgot over what it gained: FUAR of continual learning."""
-    from factdrift.scoring.fuar import fuar_lines
+    from factdrift.scoring.fuar import series_scores
 
-    for line in fuar_lines(series):
+    scores = series_scores(series)
+    if as_json:
+        echo_json(scores.as_data())
+    for line in () if as_json else scores.lines():
         echo(line)
 
 

@@ -13,7 +13,7 @@ T_n^U and T_n^A, the same for all.
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
@@ -76,8 +76,48 @@ def fuar(
     return Fuar(forgotten_sum, gained_sum)
 
 
-def fuar_lines(series_file: Path) -> Iterator[str]:
-    """Yield a line for each model with its scores in per cent, and FUAR for the last one.
+class SeriesScores(NamedTuple):
+    """Scores of the models of a series, in per cent, and FUAR of the last one.
+
+    `forgotten[m]` has the scores of LM_m on each T_i^F that it is asked, by i.
+    """
+
+    forgotten: Sequence[Mapping[int, float]]
+    updated: Sequence[float]
+    new: Sequence[float]
+
+    @property
+    def fuar(self) -> Fuar:
+        return fuar(self.forgotten, self.updated, self.new)
+
+    def as_data(self) -> dict[str, Any]:
+        """What `--json` prints: `ratio` is null where nothing was gained."""
+        models = [
+            {"forgotten": dict(forgotten), "updated": updated, "new": new}
+            for forgotten, updated, new in zip(self.forgotten, self.updated, self.new, strict=True)
+        ]
+        return {"models": models, "fuar": {**self.fuar._asdict(), "ratio": self.fuar.ratio}}
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each model, and one for FUAR."""
+        task_numbers = sorted({number for scores in self.forgotten for number in scores})
+        headings = [*(f"T{number}F" for number in task_numbers), "TnU", "TnA"]
+        yield "".join([f"{'model':<8}", *(f"{heading:>9}" for heading in headings)])
+        for model_number, task_scores in enumerate(self.forgotten):
+            cell_texts = [
+                f"{task_scores[number]:.2f}" if number in task_scores else "-"
+                for number in task_numbers
+            ]
+            cell_texts += [f"{self.updated[model_number]:.2f}", f"{self.new[model_number]:.2f}"]
+            yield "".join([f"LM_{model_number:<5}", *(f"{text:>9}" for text in cell_texts)])
+        series_fuar = self.fuar
+        ratio_text = "no gain" if series_fuar.ratio is None else f"{series_fuar.ratio:.2f}"
+        sums_text = f"{series_fuar.forgotten:.2f} forgotten, {series_fuar.gained:.2f} gained"
+        yield f"FUAR {ratio_text}: {sums_text}"
+
+
+def series_scores(series_file: Path) -> SeriesScores:
+    """Read the scores that a file of a series names.
 
     `UserError`: no such folder, no scores, none of the metric; scores of one task that are of
     several releases.
@@ -114,24 +154,4 @@ def fuar_lines(series_file: Path) -> Iterator[str]:
     ]
     updated_scores = [score("updated", scored_model.updated) for scored_model in series.models]
     new_scores = [score("new", scored_model.new) for scored_model in series.models]
-    task_numbers = sorted(
-        {task_number for task_scores in forgotten_scores for task_number in task_scores}
-    )
-    yield "".join(
-        [
-            f"{'model':<8}",
-            *(f"{f'T{task_number}F':>9}" for task_number in task_numbers),
-            f"{'TnU':>9}{'TnA':>9}",
-        ]
-    )
-    for model_number, task_scores in enumerate(forgotten_scores):
-        cell_texts = [
-            f"{task_scores[task_number]:.2f}" if task_number in task_scores else "-"
-            for task_number in task_numbers
-        ]
-        cell_texts += [f"{updated_scores[model_number]:.2f}", f"{new_scores[model_number]:.2f}"]
-        yield "".join([f"LM_{model_number:<5}", *(f"{cell_text:>9}" for cell_text in cell_texts)])
-    series_fuar = fuar(forgotten_scores, updated_scores, new_scores)
-    ratio_text = "no gain" if series_fuar.ratio is None else f"{series_fuar.ratio:.2f}"
-    sums_text = f"{series_fuar.forgotten:.2f} forgotten, {series_fuar.gained:.2f} gained"
-    yield f"FUAR {ratio_text}: {sums_text}"
+    return SeriesScores(forgotten_scores, updated_scores, new_scores)

@@ -227,15 +227,12 @@ def check_results(folder: Path, release_folder: Path) -> SharedResults:
     return results
 
 
-def check_all_results(result_folders: list[Path], release_folder: Path) -> Iterator[str]:
-    """Check folders of results; a line of each."""
-    for folder in result_folders:
-        results = check_results(folder, release_folder)
-        # a guess knows nothing, whatever its answers look like
-        knowledge = None if results.asked.get("guess") else results.knowledge
-        last_known = knowledge["last_known"] if knowledge else "–"
-        model_and_release = f"{results.model}: {results.dataset} {results.version}"
-        yield f"{model_and_release}, knows what changed until {last_known}: fits"
+def known_until(results: SharedResults) -> str | None:
+    """The last period whose changes the model knows; of a guess, which knows nothing, None."""
+    # whatever a guess's answers look like
+    if results.asked.get("guess") or not results.knowledge:
+        return None
+    return str(results.knowledge["last_known"])
 
 
 def read_results(folder: Path) -> SharedResults:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.scoring.fuar import fuar, fuar_lines
+from factdrift.scoring.fuar import fuar, series_scores
 from tests.conftest import run_cli
 
 TABLE = {
@@ -39,7 +39,7 @@ def scores(scores_folder: Path, share: float, version: str = "1.0.0") -> None:
 
 
 def series(scores_folder: Path, *models: tuple[float, ...]) -> Path:
-    series_scores = []
+    series_models = []
     for model_number, model in enumerate(models):
         for task, per_cent in zip(("il", "ul", "nl"), model, strict=True):
             scores(scores_folder / f"{model_number}/{task}", per_cent / 100)
@@ -48,9 +48,9 @@ def series(scores_folder: Path, *models: tuple[float, ...]) -> Path:
             "updated": f"{model_number}/ul",
             "new": f"{model_number}/nl",
         }
-        series_scores.append(model_folders)
+        series_models.append(model_folders)
     path = scores_folder / "series.yaml"
-    path.write_text(json.dumps({"models": series_scores}).replace('"0"', "0"))  # YAML holds JSON
+    path.write_text(json.dumps({"models": series_models}).replace('"0"', "0"))  # YAML holds JSON
     return path
 
 
@@ -61,6 +61,10 @@ def test_the_papers_table(tmp_path: Path, name: str) -> None:
     error_text = run_cli("fuar", series(tmp_path, tuple(old_scores), tuple(new_scores))).stdout
     assert f"LM_1{new_scores[0]:>13.2f}{new_scores[1]:>9.2f}{new_scores[2]:>9.2f}\n" in error_text
     assert f"\nFUAR {expected_figures}: " in error_text
+    as_json = json.loads(run_cli("fuar", "--json", tmp_path / "series.yaml").stdout)
+    assert as_json["models"][1]["new"] == pytest.approx(new_scores[2])
+    ratio = as_json["fuar"]["ratio"]
+    assert expected_figures == ("no gain" if ratio is None else f"{ratio:.2f}")
     assert name != "T5-Vanilla" or error_text.endswith(": 11.28 forgotten, 10.44 gained\n")
 
 
@@ -91,4 +95,4 @@ def test_scores_that_do_not_belong_together_are_told(tmp_path: Path) -> None:
     ):
         file.write_text(written_scores)
         with pytest.raises(UserError, match=message):
-            list(fuar_lines(file))
+            series_scores(file)
