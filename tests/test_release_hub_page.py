@@ -10,8 +10,8 @@ from huggingface_hub import constants
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release import hub_page
+from factdrift.builders.release.changelog import changelog
 from factdrift.builders.release.compare import compare
-from factdrift.builders.release.hub_page import changelog
 from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.release.verify import not_covered, verify_release
 from tests.conftest import run_cli

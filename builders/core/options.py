@@ -29,6 +29,14 @@ Recipes = Annotated[
     Argument(help="Recipes by name or path; by default all that need no argument."),
 ]
 Release = Annotated[Path, Argument(help="A release folder.")]
+CorrectionsFile = Annotated[
+    Path | None,
+    Option(
+        "--corrections",
+        help="Corrections of rows and statements.",
+        show_default="corrections.yaml, where it is there",
+    ),
+]
 Build = Annotated[Path, Option(help="Where intermediate tables are kept.")]
 Jobs = Annotated[int, Option(min=1, help="Processes that work side by side.")]
 

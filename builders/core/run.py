@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from factdrift.builders.core.config import Strict
+from factdrift.builders.core.corrections import StatementChange
 from factdrift.builders.core.dataset import Dataset
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.inputs import Kind
@@ -71,13 +72,17 @@ class RunInputs(dict[str, Source]):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one recipe, with its inputs and the workspace of its steps."""
+    """One run of one recipe, with its inputs and the workspace of its steps.
+
+    `corrections` are what corrections make of Wikidata's statements.
+    """
 
     recipe: Path
     inputs: Mapping[str, Source]
     templates: Path
     workspace: Workspace
     seed: int
+    corrections: tuple[StatementChange, ...] = ()
 
     def folder(self, step: Step) -> Path:
         """Return the folder of a step; make the step first if it is not there."""

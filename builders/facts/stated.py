@@ -1,6 +1,6 @@
 """Facts and gaps of some relations, selected from the mined statements of all relations."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, reduce
 from pathlib import Path
 from types import MappingProxyType
@@ -10,9 +10,11 @@ import ibis
 import ibis.expr.types as ir
 
 from factdrift.builders import rows
+from factdrift.builders.core.corrections import DROP_STEP, StatementChange
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.core.tables import has_label
+from factdrift.builders.facts.corrected import CORRECTED, applied, corrected, entries_of
 from factdrift.builders.facts.intervals import DATES
 from factdrift.builders.facts.relations import Classes, property_of
 from factdrift.builders.facts.release_columns import as_dropped
@@ -27,7 +29,7 @@ class Stated:
 
     The sightings of the relations `pointwise` are points in time. The relations `undated` keep
     statements without a date as facts. `classes` has the classes of subject and object for each
-    relation that restricts them; None does not restrict them.
+    relation that restricts them; None does not restrict them. `corrections` come before all else.
     """
 
     def __init__(
@@ -38,11 +40,15 @@ class Stated:
         pointwise: Collection[str] = (),
         undated: Collection[str] = (),
         classes: Mapping[str, tuple[Classes | None, Classes | None]] = MappingProxyType({}),
+        corrections: Sequence[StatementChange] = (),
     ) -> None:
         self.pointwise, self.undated = sorted(pointwise), sorted(undated)
         self.properties = sorted(set(map(property_of, relations)))
         mined_statements = eng.read(folder / "statements.parquet", rows.Statement)
         self.entities = eng.read(folder / "entities.parquet", rows.Entity)
+        self.applied = applied(eng, mined_statements, corrections, self.properties)
+        self.corrections = corrections
+        mined_statements = corrected(eng, mined_statements, self.entities, corrections)
         self.drops = eng.read(folder / "dropped.parquet", rows.Dropped)
         # A relation that holds part of a property, as `P54-club` does, or that restricts classes,
         # gets a copy of the property's statements under its own name.
@@ -114,7 +120,8 @@ class Stated:
         or if the relation keeps undated statements but the object has no name.
         """
         table = self.statements
-        dated_statements = table.filter(table.reason.isnull() | (table.reason != "undated"))
+        says_nothing = table.reason.isin(["undated", CORRECTED])
+        dated_statements = table.filter(table.reason.isnull() | ~says_nothing)
         table = table.filter(~table.fact & table.reason.isin(_GAP_REASONS))
         always_kept = (table.reason != "undated") | table.relation.isin(self.undated)
         beside_dated = table.filter(~always_kept).semi_join(dated_statements, PAIR)
@@ -147,7 +154,8 @@ class Stated:
         """The dropped rows (`rows.Dropped`): statements that are no facts, and unreadable lines."""
         table = self.statements
         lacks_name = (table.reason == "undated") & table.relation.isin(self.undated)
-        is_dropped = ~table.reason.isin(["undated", "contradictory"]) | lacks_name | table.nowhere
+        told_elsewhere = ["undated", "contradictory", CORRECTED]
+        is_dropped = ~table.reason.isin(told_elsewhere) | lacks_name | table.nowhere
         table = table.filter(~table.fact & is_dropped)
         lacks_name = table.reason == "undated"
         object_and_kind = table.object + " (" + table.kind + ")"
@@ -162,7 +170,19 @@ class Stated:
         mining_drops = mining_drops.filter(
             mining_drops.relation.isnull() | mining_drops.relation.isin(self.properties)
         )
-        return mining_drops.union(dropped_statements)
+        all_drops = mining_drops.union(dropped_statements)
+        return all_drops.union(self._corrected()) if self.corrections else all_drops
+
+    def _corrected(self) -> ir.Table:
+        """The statements that corrections dropped (`rows.Dropped`); the detail is the entry."""
+        table = self.statements.filter(self.statements.reason == CORRECTED)
+        return as_dropped(
+            table,
+            DROP_STEP,
+            reason=ibis.literal(CORRECTED),
+            item=table.statement,
+            detail=entries_of(table, self.corrections),
+        ).distinct()
 
 
 def _of_classes(
@@ -178,7 +198,9 @@ def _of_classes(
     The dump may name no class of an item. Its statements get the reason `class_unknown` if a class
     is required, and they stay if classes are only excluded.
     """
-    subclass_edges = mined.filter((mined.relation == SUBCLASS) & mined.object.notnull())
+    is_corrected = (mined.reason == CORRECTED).fill_null(False)
+    is_edge = (mined.relation == SUBCLASS) & mined.object.notnull() & ~is_corrected
+    subclass_edges = mined.filter(is_edge)
     subclass_edges = eng.keep(subclass_edges.select("subject", "object").distinct())
     # An office such as `head coach` is a subclass of another and an instance of nothing, so that
     # every item counts as one of its own classes.

@@ -11,6 +11,7 @@ import ibis
 import ibis.expr.types as ir
 
 from factdrift.builders import rows
+from factdrift.builders.core.corrections import StatementChange
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run, Source
@@ -42,6 +43,8 @@ GAP_ORDER = (
 """Total order of gaps, for `Engine.write`."""
 COUNTS = "counts.json"
 """The file with the counts of a dump's lines, statements and facts: name -> number."""
+CORRECTED = "corrected.json"
+"""The file with what corrections of statements found, by entry (`corrected.applied`)."""
 LEARNED = "learned.json"
 """The file with the learned times."""
 UNSTATED = "unstated.txt"
@@ -63,7 +66,7 @@ class Facts(Step):
 
     `pointwise` lists the relations whose facts are points, and `undated` those that keep undated
     statements. `classes` has the classes of subject and object for each relation that restricts
-    them.
+    them. `corrections` are those of statements, also of other relations.
     """
 
     name: ClassVar[str] = "facts"
@@ -73,13 +76,14 @@ class Facts(Step):
     pointwise: tuple[str, ...]
     undated: tuple[str, ...]
     classes: Mapping[str, tuple[Classes | None, Classes | None]] = {}
+    corrections: tuple[StatementChange, ...] = ()
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Write a Parquet file for each table, and `counts.json` with the counts."""
         mined_folder = workspace.folder(self.mined)
         with workspace.engine() as eng:
             selection = (self.relations, self.pointwise, self.undated, self.classes)
-            stated_tables = Stated(eng, mined_folder, *selection)
+            stated_tables = Stated(eng, mined_folder, *selection, self.corrections)
             row_counts = {
                 table_name: eng.write(
                     table, out / f"{table_name}.parquet", _ROWS[table_name], order
@@ -108,6 +112,8 @@ class Facts(Step):
             {**mining_counts, **count_by_reason, **row_counts}, indent=1, sort_keys=True
         )
         (out / COUNTS).write_text(counts_text + "\n", "utf-8")
+        applied_text = json.dumps(stated_tables.applied, indent=1, sort_keys=True)
+        (out / CORRECTED).write_text(applied_text + "\n", "utf-8")
         stated_relations = read_summary(mined_folder / TABLES[-1])["relations"]
         unstated = [
             relation_id
@@ -238,6 +244,7 @@ def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
             for relation_id, relation in relations.items()
             if relation.subject_class or relation.object_class
         },
+        corrections=run.corrections,
     )
 
 

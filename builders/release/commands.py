@@ -13,6 +13,7 @@ from factdrift.builders.core.options import (
     TEMPLATES,
     AsJson,
     Build,
+    CorrectionsFile,
     Jobs,
     Memory,
     Recipes,
@@ -94,6 +95,7 @@ def release(
         Path | None,
         Option(help="A file of prices like builders/generate/prices.yaml, before the project's."),
     ] = None,
+    corrections: CorrectionsFile = None,
     out: Annotated[Path, Option(help="Where releases go.")] = Path("releases"),
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
@@ -126,6 +128,7 @@ def release(
         rows=rows,
         model=_named_model(backend, model_values),
         terms=Terms(Prices.read(prices), budget, yes),
+        corrections_file=corrections,
         out=out,
         build=build,
         templates=templates,
@@ -209,6 +212,7 @@ def steps(
     *,
     given: Mapping[str, list[str]],
     snapshot: Snapshot = None,
+    corrections: CorrectionsFile = None,
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
     as_json: AsJson = False,
@@ -216,7 +220,9 @@ def steps(
     """Say which steps a release would make anew, and which are there."""
     from factdrift.builders.release.release import ReleaseOptions, planned_steps
 
-    release_options = ReleaseOptions(given, snapshot, build, templates)
+    release_options = ReleaseOptions(
+        given, snapshot, build, templates, corrections_file=corrections
+    )
     planned_releases = planned_steps(recipe or [], release_options)
     if as_json:
         echo_json([planned.data() for planned in planned_releases])

@@ -62,6 +62,7 @@ class ReleaseDiff:
     `rows`: config -> change -> number of rows (moved rows under the config they are in now).
     `columns`, `layout`: one line for each change of columns, and of configs and splits.
     `documents`: other files that differ, and data files that differ in bytes alone.
+    `corrections`: one line for each correction that is new in the release, or not in it any more.
     `level` is the smallest bump that announces it all.
     """
 
@@ -72,6 +73,7 @@ class ReleaseDiff:
     layout: tuple[str, ...]
     documents: tuple[str, ...]
     level: Level
+    corrections: tuple[str, ...] = ()
 
     def totals(self) -> dict[Change, int]:
         """Change -> number of rows over all configs; only what occurs."""
@@ -87,7 +89,7 @@ class ReleaseDiff:
             f"{row_count} row{'s' * (row_count != 1)} {WORDS.get(change_kind, change_kind)}"
             for change_kind, row_count in self.totals().items()
         ]
-        change_parts += [*self.columns, *self.layout]
+        change_parts += [*self.columns, *self.layout, *self.corrections]
         if not change_parts and self.documents:
             change_texts = ", ".join(self.documents[:3])
             more_files = f" and {len(self.documents) - 3} more" if len(self.documents) > 3 else ""
@@ -186,11 +188,29 @@ def _compared(old_folder: Path, new_folder: Path, diff_file: Path | None) -> Rel
         documents=changed_documents,
         level=_level(
             row_counts,
-            bool(columns),
+            bool(columns) or _row_corrections(old_manifest) != _row_corrections(new_manifest),
             layout_changes,
             bool(changed_documents) or old_manifest != new_manifest,
         ),
+        corrections=tuple(_correction_changes(old_manifest, new_manifest)),
     )
+
+
+def _row_corrections(release_manifest: Manifest) -> set[str]:
+    """Return the corrections that changed rows, though it may be that only texts differ by them."""
+    return {correction.id for correction in release_manifest.corrections if correction.rows}
+
+
+def _correction_changes(old_manifest: Manifest, new_manifest: Manifest) -> Iterator[str]:
+    """Yield a line for each correction that one release has and the other has not."""
+    old_ids, new_ids = (
+        {correction.id for correction in release_manifest.corrections if not correction.withdrawn}
+        for release_manifest in (old_manifest, new_manifest)
+    )
+    for entry in sorted(new_ids - old_ids):
+        yield f"correction {entry} made"
+    for entry in sorted(old_ids - new_ids):
+        yield f"correction {entry} not made any more"
 
 
 _Side = tuple[Path, Manifest, ConfigEntry | None]
@@ -293,18 +313,25 @@ def _documents(old_manifest: Manifest, new_manifest: Manifest) -> tuple[str, ...
 
 def _level(
     row_counts: dict[str, dict[Change, int]],
-    columns: bool,
+    always_major: bool,
     layout_changes: list[str],
     documents_changed: bool,
 ) -> Level:
-    """Return the smallest bump of the version that the changes require."""
+    """Return the smallest bump of the version that the changes require.
+
+    `always_major`: other columns, or rows that were corrected by hand.
+    """
     seen_changes = {
         change
         for config_counts in row_counts.values()
         for change, row_count in config_counts.items()
         if row_count
     }
-    if columns or seen_changes & _MAJOR or any(line.endswith("removed") for line in layout_changes):
+    if (
+        always_major
+        or seen_changes & _MAJOR
+        or any(line.endswith("removed") for line in layout_changes)
+    ):
         return "major"
     if "added" in seen_changes or layout_changes:
         return "minor"

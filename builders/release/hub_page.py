@@ -8,10 +8,8 @@ compared and rebuilt by its manifest.
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.dataset import Plot
@@ -20,16 +18,13 @@ from factdrift.builders.core.files import atomic_folder, disk_errors
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import card, manifest
 from factdrift.builders.release.card import CHANGES, OWN_CARD, PICTURE
-from factdrift.builders.release.compare import compare
+from factdrift.builders.release.changelog import VersionEntry, changelog, changes_text
 from factdrift.builders.release.manifest import Manifest
-from factdrift.builders.release.notes import release_notes
 from factdrift.builders.release.plots import draw_plot
-from factdrift.builders.release.version import Version, published_versions
+from factdrift.builders.release.version import published_versions
 
 _SHOWN_VERSIONS = 5
 """Versions that the page names; `CHANGELOG.md` has all."""
-_ENTRY_HEAD = re.compile(r"^## (\d+\.\d+\.\d+)$", re.MULTILINE)
-"""The line that begins an entry of `CHANGELOG.md`: `## 1.1.0`."""
 _FIRST_PICTURE = re.compile(r"^!\[[^\n\]]*\]\(plots/[\w.-]+\)$", re.MULTILINE)
 """A picture of a card: `![Rows a quarter](plots/rows.png)`."""
 _FIRST_SECTION = re.compile(r"^## ", re.MULTILINE)
@@ -39,19 +34,6 @@ _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
 _LARGEST_GROUP = 300_000_000
 """Bytes of a row group of Parquet, not packed, over which the Hub's viewer shows no rows."""
 _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
-
-
-@dataclass(frozen=True)
-class VersionEntry:
-    """One version in the list of changes: its day, a line about it, and Markdown below."""
-
-    version: str
-    text: str
-
-    @property
-    def line(self) -> str:
-        """The first paragraph of the text, on one line."""
-        return " ".join(self.text.strip().split("\n\n")[0].split())
 
 
 def write_page(
@@ -79,7 +61,7 @@ def write_page(
             own_card = card_file(release_folder).read_text("utf-8")
             (unfinished_folder / OWN_CARD).write_text(own_card, "utf-8")
             shown_picture = _picture(own_card, release_manifest, picture, unfinished_folder)
-            (unfinished_folder / CHANGES).write_text(_changes_text(entries), "utf-8")
+            (unfinished_folder / CHANGES).write_text(changes_text(entries), "utf-8")
             page = _page(own_card, shown_picture, release_manifest, repo_name, endpoint, entries)
             (unfinished_folder / card.FILE).write_text(page, "utf-8")
     page_paths = (path for path in page_folder.rglob("*") if path.is_file())
@@ -110,77 +92,6 @@ def viewer_problems(release_folder: Path) -> Iterator[str]:
                 ]
             if max(sizes, default=0) > _LARGEST_GROUP:
                 yield f"{split.file}: {max(sizes):,} bytes in a row group, too many for the viewer"
-
-
-# --- Changes --------------------------------------------------------------------------------------
-
-
-def changelog(release_folder: Path) -> list[VersionEntry]:
-    """Return an entry for each version up to this one, the newest first.
-
-    They are read off the releases that lie beside it. Of versions that do not, the entries of the
-    changes that a page beside it already has are taken.
-    """
-    own_manifest = manifest.load_manifest(release_folder)
-    own_version = Version.parse(own_manifest.version)
-    folders = {own_version: release_folder}
-    for version in published_versions(release_folder.parent):
-        beside = release_folder.parent / str(version)
-        if version < own_version and _is_of(beside, own_manifest.dataset):
-            folders[version] = beside
-    texts: dict[Version, str] = {}
-    for _, folder in sorted(folders.items()):
-        texts |= _written_entries(folder)
-    versions = sorted({*folders, *(version for version in texts if version < own_version)})
-    for number, version in enumerate(versions):
-        before = versions[number - 1] if number else None
-        # a page may have been written again since, with more versions beside it
-        if version not in texts or (version == own_version and before in folders):
-            texts[version] = _entry_text(folders, before, version)
-    return [VersionEntry(str(version), texts[version]) for version in reversed(versions)]
-
-
-def _is_of(folder: Path, dataset: str) -> bool:
-    try:
-        return manifest.load_manifest(folder).dataset == dataset
-    except UserError:
-        return False
-
-
-def _written_entries(release_folder: Path) -> dict[Version, str]:
-    """Return the entries in the changes of a page, by version; none where it is no page."""
-    changes_file = release_folder / CHANGES
-    if not changes_file.is_file() or changes_file.is_symlink():
-        return {}
-    _, *parts = _ENTRY_HEAD.split(changes_file.read_text("utf-8"))
-    return {
-        Version.parse(version): text.strip()
-        for version, text in zip(parts[::2], parts[1::2], strict=True)
-    }
-
-
-def _entry_text(folders: Mapping[Version, Path], before: Version | None, version: Version) -> str:
-    """Return what an entry says of a version after the one before it."""
-    after = folders[version]
-    day = f"Sources up to {manifest.load_manifest(after).published}."
-    if before is None:
-        return f"{day} The first version."
-    if before not in folders:
-        return f"{day} After {before}, which was not at hand to compare with."
-    with TemporaryDirectory() as scratch:
-        diff_file = Path(scratch, "diff.parquet")
-        release_diff = compare(folders[before], after, diff_file)
-        _, _, *note_lines = release_notes(folders[before], after, release_diff, diff_file)
-    # the heads of notes stand one level below that of the entry
-    notes = "\n".join(f"#{line}" if line.startswith("#") else line for line in note_lines)
-    changes = release_diff.brief()
-    return f"{day} {changes[:1].upper()}{changes[1:]}.\n\n{notes.strip()}"
-
-
-def _changes_text(entries: Sequence[VersionEntry]) -> str:
-    parts = ["# Changes\n"]
-    parts += [f"## {entry.version}\n\n{entry.text}\n" for entry in entries]
-    return "\n".join(parts)
 
 
 # --- Page -----------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, JsonValue, ValidationError, model_validator
 
 from factdrift.builders.core.config import Strict
+from factdrift.builders.core.corrections import Correction
 from factdrift.builders.core.dataset import Count, Input, RelativePath, Sha256, Statistics
 from factdrift.builders.core.errors import UserError, on_a_line
 from factdrift.builders.core.names import Name
@@ -94,6 +95,31 @@ class DropEntry(Strict):
     rows: Count
 
 
+class AppliedCorrection(Correction):
+    """A correction that a release was made with, or that was withdrawn.
+
+    `rows`: the rows that it dropped or mended. `statements`: the intervals of its statement among
+    the facts that the release was made from.
+    """
+
+    rows: Count = 0
+    statements: Count = 0
+
+    @property
+    def done(self) -> str:
+        """What was done, in words: `1 row dropped`, or `mended: end is 2025-05-06`."""
+        if self.withdrawn:
+            return f"withdrawn: {self.withdrawn}"
+        if self.drop:
+            number, noun = (self.rows, "row") if self.row else (1, "statement")
+            return f"{number} {noun}{'s' * (number != 1)} dropped"
+        mended_parts: list[str] = []
+        for name, value in (self.mend or {}).items():
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            mended_parts.append(f"{name} is {text}")
+        return f"mended: {', '.join(mended_parts)}"
+
+
 class FileEntry(Strict):
     """One file of the release."""
 
@@ -127,6 +153,7 @@ class Manifest(Strict):
     inputs: tuple[Input, ...]
     configs: tuple[ConfigEntry, ...]
     drops: tuple[DropEntry, ...]
+    corrections: tuple[AppliedCorrection, ...] = ()
     examples: tuple[PromptFact, ...] = ()
     figures: tuple[Statistics, ...]
     files: tuple[FileEntry, ...]

@@ -1,7 +1,7 @@
 """The release notes of a new release: what changed since the last one, as Markdown.
 
-Counts of what changed, then the changes that a reader looks for: which questions have other
-answers, which are gone and why, and what the questions that came ask about. At most
+Counts of what changed, the corrections, then the changes that a reader looks for: which questions
+have other answers, which are gone and why, and what the questions that came ask about. At most
 `SHOWN_ROWS` lines of each; all of them are in the Parquet file of the difference.
 """
 
@@ -17,6 +17,7 @@ from factdrift.builders.release.card import (
     drop_reasons,
     escape_markdown,
     escape_sentence,
+    markdown_link,
     reason_text,
 )
 from factdrift.builders.release.compare import CHANGES, WORDS, ReleaseDiff
@@ -46,6 +47,7 @@ def release_notes(old: Path, new: Path, release_diff: ReleaseDiff, diff: Path) -
     yield ""
     yield from _inputs(before, after)
     yield from _counts(release_diff)
+    yield from _corrections(before, after)
     for config in after.configs:
         column_names = {column.name for column in config.columns}
         if (
@@ -87,6 +89,37 @@ def _counts(release_diff: ReleaseDiff) -> Iterator[str]:
         yield ""
     for count_line in (*release_diff.columns, *release_diff.layout):
         yield f"- {escape_markdown(count_line)}"
+    yield ""
+
+
+def _corrections(before: Manifest, after: Manifest) -> Iterator[str]:
+    """Yield the corrections that came since the release before, and those that are made no more."""
+    earlier = {correction.id: correction for correction in before.corrections}
+    later_ids = {correction.id for correction in after.corrections}
+    # what a correction does may change with the dump; it is told when it is new or another
+    news = [
+        correction
+        for correction in after.corrections
+        if correction.id not in earlier or earlier[correction.id].done != correction.done
+    ]
+    gone_ids = sorted(earlier.keys() - later_ids)
+    if not news and not gone_ids:
+        return
+    head = ("correction", "of", "what was wrong", "done", "who says so", "source")
+    yield from _head("Corrections", head)
+    for correction in news:
+        row_cells = (
+            code_span(correction.id),
+            code_span(correction.about),
+            escape_markdown(correction.wrong),
+            escape_markdown(correction.done),
+            escape_markdown(correction.by),
+            markdown_link(correction.source, correction.source),
+        )
+        yield f"| {' | '.join(row_cells)} |"
+    yield ""
+    for entry in gone_ids:
+        yield f"- {code_span(entry)}: not needed any more: nothing in this release has the mistake"
     yield ""
 
 

@@ -21,7 +21,9 @@ from factdrift.builders.core.hashing import file_sha256, text_sha256
 from factdrift.builders.core.names import NAME
 from factdrift.builders.core.schema import columns
 from factdrift.builders.release import card, croissant, manifest, tasks
+from factdrift.builders.release.changelog import save_changelog
 from factdrift.builders.release.compare import ReleaseDiff, compare
+from factdrift.builders.release.errata import ReleaseErrata
 from factdrift.builders.release.manifest import (
     ColumnEntry,
     ConfigEntry,
@@ -73,12 +75,17 @@ class Draft:
     their type, ids that are not unique (bugs of a builder).
     """
 
-    def __init__(self, folder: Path, dataset: Dataset, meta: Meta) -> None:
+    def __init__(
+        self, folder: Path, dataset: Dataset, meta: Meta, errata: ReleaseErrata | None = None
+    ) -> None:
         self.folder = folder
+        self._errata = errata or ReleaseErrata()
         self._dataset = dataset
         self._meta = meta
         self._prose = card.read_prose(meta.prose)
-        self._configs = tuple(self._write_table(few_splits(table)) for table in dataset.tables)
+        self._configs = tuple(
+            self._write_table(self._errata.table(few_splits(table))) for table in dataset.tables
+        )
         self._asked = tasks.test_configs(self._configs)
         self._drops = self._write_dropped()
         self._examples = tuple(
@@ -158,7 +165,7 @@ class Draft:
         """Write all dropped rows, sorted by every column; return the counts by step and reason."""
         path = self.folder / card.DROPPED
         loose_file = self.folder / ".dropped.parquet"
-        row_sources = self._dataset.dropped
+        row_sources = (*self._dataset.dropped, self._errata.dropped)
         write_split(
             loose_file,
             Dropped,
@@ -183,14 +190,23 @@ class Draft:
             recipe_sha256=text_sha256(meta.recipe),
             configs=self._configs,
             drops=self._drops,
+            corrections=self._errata.applied(),
             examples=self._examples,
             figures=self._dataset.statistics,
             files=tuple(sorted(file_entries, key=lambda entry: entry.path)),
         )
 
 
-def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto") -> Published:
+def write_release(
+    dataset: Dataset,
+    meta: Meta,
+    out: Path,
+    version: str = "auto",
+    errata: ReleaseErrata | None = None,
+) -> Published:
     """Write `<out>/<meta.dataset>/<version>`; `auto` is the smallest version the rule allows.
+
+    `errata` are the corrections that are made while rows are written.
 
     Everything goes into a hidden sibling folder first and is renamed once; whatever happens on
     the way, earlier releases stay as they were. `UserError`: no row in it, other content under an
@@ -201,7 +217,7 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
     check_names(dataset, meta)
     dataset_folder = out / meta.dataset
     with _room(dataset_folder), locked(dataset_folder), _staging(dataset_folder) as folder:
-        release_draft = Draft(folder, dataset, meta)
+        release_draft = Draft(folder, dataset, meta, errata)
         if release_draft.is_empty():
             loss_text, loss_reasons = release_draft.losses()
             text = f"nothing is left for {meta.dataset}: {loss_text}"
@@ -215,6 +231,7 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
         release_folder = dataset_folder / str(chosen_version)
         # the one step that publishes; before it, nothing is seen from outside
         if level != "none":
+            save_changelog(folder)
             move(folder, release_folder)
         return Published(release_folder, str(chosen_version), level, change_summary)
 

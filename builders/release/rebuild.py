@@ -20,6 +20,7 @@ from factdrift.builders.core.steps import Workspace
 from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.recipes.recipe import find_inputs, read_recipe, recipes
 from factdrift.builders.release import manifest
+from factdrift.builders.release.errata import cited_corrections
 from factdrift.builders.release.manifest import Manifest
 from factdrift.builders.release.publish import RECIPE
 from factdrift.builders.release.release import (
@@ -60,6 +61,7 @@ def rebuild_release(release_folder: Path, options: ReleaseOptions) -> list[str]:
         given=input_paths,
         version=original_manifest.version,
         rebuild=original_manifest.rebuild,
+        corrections=cited_corrections(original_manifest),
         limit=limit,
         rows=rows,
         model=model_of(original_manifest.rebuild),

@@ -25,6 +25,7 @@ from factdrift.builders.release.release import (
     ReleaseOptions,
     chosen_recipes,
     start_run,
+    with_corrections,
     with_days_found,
 )
 
@@ -59,7 +60,7 @@ def record(
     recordings. `UserError` where an answer is none, or where a recipe has no recorded model.
     """
     chosen = chosen_recipes(recipe_names, options)
-    options = with_days_found(options, chosen)
+    options = with_corrections(with_days_found(options, chosen), chosen)
     path = _recordings_of(chosen)
     recording = _start(path, chosen, record_options)
     desk = RecordingDesk(record_options.folder, recording)

@@ -1,5 +1,6 @@
 """The whole run on one page: recipe, inputs, build, publish, verify."""
 
+import json
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +14,8 @@ from pydantic import ValidationError
 import factdrift
 from factdrift.builders.core.addresses import without_credentials
 from factdrift.builders.core.config import display_path
+from factdrift.builders.core.corrections import FILE as CORRECTIONS
+from factdrift.builders.core.corrections import NO_CORRECTIONS, Corrections
 from factdrift.builders.core.dataset import Input, Meta
 from factdrift.builders.core.engine import EngineName, ready
 from factdrift.builders.core.errors import UserError
@@ -25,6 +28,7 @@ from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run, RunInputs
 from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
 from factdrift.builders.core.tidy import note_use
+from factdrift.builders.facts.steps import CORRECTED, Facts
 from factdrift.builders.recipes.datasets import prose_of
 from factdrift.builders.recipes.dumps import resolve_inputs
 from factdrift.builders.recipes.recipe import (
@@ -34,6 +38,12 @@ from factdrift.builders.recipes.recipe import (
     read_recipe,
     recipe_name,
     recipes,
+)
+from factdrift.builders.release.errata import (
+    ReleaseErrata,
+    checked_corrections,
+    refuse_forgotten,
+    release_errata,
 )
 from factdrift.builders.release.outcome import Outcome, overview_lines
 from factdrift.builders.release.people import people_statistics
@@ -80,6 +90,10 @@ class ReleaseOptions:
     """The model that takes the place of those in the recipes."""
     terms: "Terms | None" = None
     """What models may cost; without terms nobody is asked."""
+    corrections_file: Path | None = None
+    """The file of corrections; by default `corrections.yaml`, where that is there."""
+    corrections: Corrections | None = None
+    """The corrections of a release that is made again; with them no file is read."""
     rebuild: str | None = None
     """The command that the manifest names, where it is not to be told from the options."""
 
@@ -122,6 +136,30 @@ def with_days_found(options: ReleaseOptions, chosen: Mapping[Path, Recipe]) -> R
         for input_name, recipe_input in recipe.inputs.items()
     }
     return replace(options, given=resolve_inputs(options.given, kinds, options.say))
+
+
+def with_corrections(options: ReleaseOptions, chosen: Mapping[Path, Recipe]) -> ReleaseOptions:
+    """Return options with the corrections, which are looked up in the releases that are there.
+
+    Raises `UserError` for entries that are wrong, and if the last release of a dataset was made
+    with one that is gone.
+    """
+    if options.corrections is not None:
+        return options
+    corrections_file = options.corrections_file
+    if corrections_file is None and CORRECTIONS.is_file():
+        corrections_file = CORRECTIONS
+    datasets = [recipe.dataset for recipe in chosen.values()]
+    corrections = NO_CORRECTIONS
+    if corrections_file is not None:
+        corrections = checked_corrections(corrections_file, options.out, datasets)
+        number = len(corrections.corrections)
+        counted = f"{number:,} correction{'s' * (number != 1)}"
+        options.say(f"{display_path(corrections_file)}: {counted}")
+    for recipe in chosen.values():
+        version = options.version or recipe.version
+        refuse_forgotten(recipe.dataset, options.out / recipe.dataset, version, corrections)
+    return replace(options, corrections=corrections)
 
 
 def _with_options(recipe: Recipe, recipe_path: Path, options: ReleaseOptions) -> Recipe:
@@ -169,7 +207,7 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
     if options.version and options.version != "auto":
         Version.parse(options.version)
     writable(options.out)
-    options = with_days_found(options, chosen)
+    options = with_corrections(with_days_found(options, chosen), chosen)
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
     held_terms = _allowing(options.terms) if options.terms else nullcontext()
     with workspace.lock(), held_terms:
@@ -213,7 +251,14 @@ def _release(
         dataset = replace(dataset, statistics=(*dataset.statistics, *people))
         say("  release: writing")
         meta = _meta(recipe_path, recipe, run, options)
-        published = write_release(dataset, meta, options.out, options.version or recipe.version)
+        errata = _errata(recipe.dataset, run, options.corrections or NO_CORRECTIONS)
+        version = options.version or recipe.version
+        published = write_release(dataset, meta, options.out, version, errata)
+        for correction in errata.unused():
+            say(
+                f"warning: correction {correction.id!r}: this release would not have the row "
+                f"{correction.row} anyway"
+            )
     release_problems = verify_release(published.folder)
     if release_problems:
         raise AssertionError("\n".join(["the release does not verify:", *release_problems]))
@@ -226,6 +271,30 @@ def _release(
     for line in outcome.lines(every_split=is_verbose()):
         say(line)
     return outcome
+
+
+def _errata(dataset: str, run: Run, corrections: Corrections) -> ReleaseErrata:
+    """Return the corrections of a release, with what its facts had of those of statements."""
+    facts_folders = [
+        run.folder(step) for step in run.workspace.steps.values() if isinstance(step, Facts)
+    ]
+    counts_by_dump = [
+        json.loads((folder / CORRECTED).read_text("utf-8")) for folder in facts_folders
+    ]
+    for change in run.corrections if counts_by_dump else ():
+        if not any(counts[change.entry]["stated"] for counts in counts_by_dump):
+            run.workspace.say(
+                f"warning: correction {change.entry!r}: no dump here has the statement "
+                f"{change.statement}; if Wikidata mended it, withdraw the correction"
+            )
+    return release_errata(
+        corrections,
+        dataset,
+        [
+            {entry: entry_counts["of_relations"] for entry, entry_counts in counts.items()}
+            for counts in counts_by_dump
+        ],
+    )
 
 
 @dataclass(frozen=True)
@@ -262,7 +331,7 @@ def planned_steps(
 ) -> Iterator[PlannedRelease]:
     """Yield the steps that a run of each of these recipes would make; make nothing."""
     chosen = chosen_recipes(recipe_names, options)
-    options = with_days_found(options, chosen)
+    options = with_corrections(with_days_found(options, chosen), chosen)
     for recipe_path, recipe in chosen.items():
         workspace = Plan(options.build, options.say)
         later_steps = "release"
@@ -296,6 +365,7 @@ def start_run(
         templates=options.templates,
         workspace=workspace,
         seed=recipe.seed,
+        corrections=(options.corrections or NO_CORRECTIONS).of_statements(),
     )
 
 

@@ -18,7 +18,9 @@ from factdrift.builders.release.publish import RECIPE, file_entry, repeated_ids
 # The fields of a manifest without a checksum that something else in the release shows to be wrong.
 _COVERED_FIELDS = {"canary", "dataset", "files", "format", "manifest_sha256", "recipe_sha256"}
 # What a page of the Hub has beside the release; README.md is the page itself.
-_OF_A_PAGE = frozenset((card.OWN_CARD, card.CHANGES, card.PICTURE))
+_OF_A_PAGE = frozenset((card.OWN_CARD, card.PICTURE))
+# What every release has beside what it is made of: it is read off the releases before it.
+_BESIDE = frozenset((card.CHANGES,))
 # What a hub or its client puts into a folder beside the release.
 _NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")
 
@@ -36,7 +38,7 @@ def verify_release(release_folder: Path) -> list[str]:
     listed_files = {entry.path: entry for entry in release_manifest.files}
     is_page = card.OWN_CARD in present_paths
     page_files = _OF_A_PAGE if is_page else frozenset()
-    for file_path in present_paths - {*listed_files, manifest.FILE} - page_files:
+    for file_path in present_paths - {*listed_files, manifest.FILE} - page_files - _BESIDE:
         pyc_note = (
             " (a harness compiled its tasks; delete it)" if file_path.endswith(".pyc") else ""
         )
@@ -74,6 +76,8 @@ def not_covered(release_folder: Path) -> str | None:
         if (release_folder / card.OWN_CARD).is_file():
             page_files = f"{card.FILE}, {card.CHANGES}, {card.PICTURE}"
             return f"  not checked: {page_files}, the page on the Hub; its card is {card.OWN_CARD}"
+        if (release_folder / card.CHANGES).is_file():
+            return f"  not checked: {card.CHANGES}, which compares it with the releases before"
         return None
     uncovered_fields = ", ".join(sorted(set(Manifest.model_fields) - _COVERED_FIELDS))
     return f"  manifest.json has no checksum of its own; not checked in it: {uncovered_fields}"
