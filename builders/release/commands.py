@@ -24,6 +24,9 @@ from factdrift.builders.core.options import (
 from factdrift.builders.core.progress import echo, echo_json, say
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from factdrift.builders.core.corrections import Correction
     from factdrift.builders.generate.prompts import ModelSettings
 
 # What `push` and `publish` share.
@@ -390,6 +393,94 @@ def why(
         echo(line)
 
 
+def correct(
+    item: Annotated[
+        str | None,
+        Argument(
+            help="The id of a row, or of a statement of Wikidata; without it, entries are checked."
+        ),
+    ] = None,
+    folder: Annotated[Path | None, Argument(help="The release folder that has it.")] = None,
+    *,
+    wrong: Annotated[str | None, Option(help="What is wrong.")] = None,
+    source: Annotated[str | None, Option(help="What shows it: an address, a book.")] = None,
+    by: Annotated[str | None, Option(help="Who says so.")] = None,
+    drop: Annotated[bool, Option("--drop", help="Leave it out.")] = False,
+    answer: Annotated[
+        list[str] | None,
+        Option(help="Of a row: what is right instead. Repeatable, the best first."),
+    ] = None,
+    start: Annotated[
+        str | None, Option(metavar="DATE", help="Of a statement: another start: 2025-05-06, 2025.")
+    ] = None,
+    end: Annotated[
+        str | None, Option(metavar="DATE", help="Of a statement: another end; open: it lasts.")
+    ] = None,
+    object_: Annotated[
+        str | None, Option("--object", metavar="ITEM", help="Of a statement: another object: Q64.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        Option("--set", metavar="COLUMN=VALUE", help="Of a row: another value, JSON or a text."),
+    ] = None,
+    name: Annotated[
+        str | None, Option(help="The id of the entry.", show_default="made of the row's")
+    ] = None,
+    issue: Annotated[
+        Path | None, Option(help="Make the entry of an issue's text that the form wrote.")
+    ] = None,
+    from_: Annotated[
+        Path | None, Option("--from", metavar="RELEASE", help="Take the entries that it cites.")
+    ] = None,
+    file: Annotated[Path, Option(help="The file of corrections.")] = Path("corrections.yaml"),
+    out: Annotated[Path, Option(help="Where releases are, in which entries are looked up.")] = Path(
+        "releases"
+    ),
+) -> None:
+    """Write an entry of corrections.yaml for a row or statement, or check those that are there.
+
+    The next release drops or mends what it is about, cites the entry, and says so in its notes.
+    """
+    from factdrift.builders.release import correcting
+    from factdrift.builders.release.errata import checked_corrections
+
+    parts = {"start": start, "end": end, "object": object_}
+    if sum(place is not None for place in (item, issue, from_)) > 1:
+        raise UserError("give one of ITEM, --issue and --from")
+    entries: Sequence[Correction] = ()
+    if from_ is not None:
+        entries = correcting.entries_of_release(from_)
+    elif issue is not None:
+        words = correcting.words_of_issue(issue)
+        entries = [correcting.new_entry(words, correcting.release_in(out, words.release))]
+    elif item is not None:
+        mend: dict[str, JsonValue] = {part: text for part, text in parts.items() if text}
+        mend |= correcting.mended_values(set_ or [])
+        words = correcting.CorrectionWords(
+            item, None, wrong, source, by, drop, mend, answer or (), name
+        )
+        entries = [correcting.new_entry(words, folder)]
+    if entries:
+        added = correcting.add_entries(file, entries)
+        for entry in added:
+            say(f"  written into {file}: {entry.id}")
+            if entry.row is not None and folder is not None:
+                _say_statements(entry.row, folder)
+    corrections = checked_corrections(file, out, None)
+    for line in correcting.described(corrections):
+        echo(line)
+
+
+def _say_statements(row_id: str, folder: Path) -> None:
+    """Name the statements behind a row, whose correction would reach every dataset."""
+    from factdrift.builders.release.correcting import statements_behind
+
+    if statement_ids := statements_behind(row_id, folder):
+        say("  if a statement of Wikidata behind it is wrong, correct that: all datasets get it")
+        for statement_id in statement_ids:
+            say(f"    {statement_id}")
+
+
 def tasks(
     folder: Release,
     *,
@@ -479,5 +570,5 @@ def publish(
 ALL: tuple[Callable[..., None], ...] = (
     *(release, record, steps, rebuild, clean, verify, diff),
     with_inputs(why, "dump", "news"),
-    *(tasks, push, publish),
+    *(correct, tasks, push, publish),
 )

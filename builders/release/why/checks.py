@@ -1,6 +1,6 @@
 """What speaks for a row and against it: each check compares two things that ought to agree."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -15,7 +15,6 @@ from factdrift.builders.release.why.claims import ClaimedItem, Claims
 from factdrift.builders.release.why.histories import (
     HOLDS,
     AskedTime,
-    DumpStatement,
     FactHistory,
     HistoryReader,
 )
@@ -48,11 +47,19 @@ def row_checks(
     histories: Sequence[FactHistory],
     texts: Sequence[ShownText],
     reader: HistoryReader,
+    mended_ids: Collection[str] = (),
 ) -> Iterator[RowCheck]:
-    """Yield the checks of a row that what was found allows."""
+    """Yield the checks of a row that what was found allows.
+
+    `mended_ids` are statements of which corrections, and not the dump, say the object or the days.
+    """
     yield from _names(row.values, claims, histories, reader)
     yield from _times(row.values, claims, histories)
     yield from _statements(row.values, claims, histories, reader)
+    if mended_ids and row.values.get("statement") in mended_ids:
+        yield RowCheck(True, "the statement of the row is as a correction has it")
+    elif reader.has_statements:
+        yield from _own_statement(row.values, histories)
     yield from _spans(texts)
     yield from _days(row.values)
     yield from _change(row.values)
@@ -177,10 +184,9 @@ def _statements(
         yield RowCheck(False, f"the dump has no statement {', '.join(lacking_ids)} on this")
     else:
         yield RowCheck(True, "the dump has every statement that the row names")
-    yield from _own_statement(row_values, stated)
 
 
-def _own_statement(row_values: Values, stated: Sequence[DumpStatement]) -> Iterator[RowCheck]:
+def _own_statement(row_values: Values, histories: Sequence[FactHistory]) -> Iterator[RowCheck]:
     """Whether a row that is one statement has its object and days."""
     # a relation of single times turns what was seen on a day into a point
     if not {"statement", *DATES} <= row_values.keys() or row_values.get("point"):
@@ -189,7 +195,9 @@ def _own_statement(row_values: Values, stated: Sequence[DumpStatement]) -> Itera
     row_content = [row_values.get(name) for name in columns]
     # each dump may state it in another way, and a statement may have several intervals
     agrees = any(
-        row_content == [getattr(statement, name) for name in columns] for statement in stated
+        row_content == [getattr(statement, name) for name in columns]
+        for history in histories
+        for statement in history.statements
     )
     check_words = "the row has the object and the days of its statement"
     yield RowCheck(agrees, check_words if agrees else f"not true: {check_words}")

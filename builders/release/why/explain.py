@@ -1,13 +1,14 @@
 """Explain a row of a release, or what was left out: everything behind it as one object."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from factdrift.builders.core import duck
+from factdrift.builders.core.corrections import DROP_STEP
 from factdrift.builders.facts.relations import TEMPLATES
 from factdrift.builders.release import manifest
 from factdrift.builders.release.card import DROPPED
@@ -30,8 +31,10 @@ from factdrift.builders.release.why.histories import (
 from factdrift.builders.release.why.lookup import (
     ReleasedRow,
     Values,
+    drops_of_comparison,
     drops_of_pair,
     find_drops,
+    find_earlier_row,
     find_row,
     matching_rows,
     nothing_found,
@@ -79,13 +82,25 @@ class FilterPass:
 
 
 @dataclass(frozen=True)
+class CitedCorrection:
+    """A correction of the row, or of a statement behind it."""
+
+    id: str
+    about: str
+    wrong: str
+    source: str
+    by: str
+    done: str
+
+
+@dataclass(frozen=True)
 class Explanation:
     """What stands behind a row, or behind what was left out; parts that do not apply are empty."""
 
     id: str
     release: str
     place: str
-    """`updated/2021Q3`, or `dropped`."""
+    """`updated/2021Q3`, or `dropped`; of a row that is gone, where the version before had it."""
     other_places: tuple[str, ...]
     row: Values
     prompt: str
@@ -106,6 +121,9 @@ class Explanation:
     """What could not be shown, and what to do."""
     columns: dict[str, str] = field(default_factory=dict)
     """What each column of the row is, as the card says it."""
+    corrections: tuple[CitedCorrection, ...] = ()
+    gone_since: str = ""
+    """The version that had the row, if this one has it no more."""
 
 
 def explain(
@@ -125,6 +143,9 @@ def explain(
             return explainer.of_row(row_id, row, dropped_rows, dropped_count)
         if dropped_rows:
             return explainer.of_drops(row_id, dropped_rows, dropped_count)
+        earlier = find_earlier_row(db, release_folder, release_manifest, row_id, config_name)
+        if earlier is not None:
+            return explainer.of_gone(row_id, *earlier)
         near_ids = similar_ids(db, release_folder, release_manifest, row_id)
         raise nothing_found(row_id, release_folder, near_ids)
 
@@ -149,13 +170,40 @@ class _Explainer:
         self, row_id: str, row: ReleasedRow, dropped_rows: Sequence[Values], dropped_count: int
     ) -> Explanation:
         """Explain a row that the release has, and say what was left out under the same id."""
+        explanation = self._of_row(row_id, row, dropped_rows, dropped_count)
+        checks = (file_check(self._folder, self._manifest, row.split.file), *explanation.checks)
+        return replace(explanation, checks=checks)
+
+    def of_gone(self, row_id: str, earlier_manifest: Manifest, row: ReleasedRow) -> Explanation:
+        """Explain a row that a version before had, by what was left out of its fact in this one."""
+        pair = claims_of(row, earlier_manifest).pair
+        dropped_rows: Sequence[Values] = []
+        dropped_count = 0
+        if pair is not None:
+            period = row.values.get("period")
+            dropped_rows, dropped_count = drops_of_comparison(
+                self._db, self._folder, *pair, period if isinstance(period, str) else None
+            )
+        explanation = self._of_row(row_id, row, dropped_rows, dropped_count)
+        return replace(
+            explanation,
+            checks=(),
+            left_out_beside=(),
+            gone_since=earlier_manifest.version,
+        )
+
+    def _of_row(
+        self, row_id: str, row: ReleasedRow, dropped_rows: Sequence[Values], dropped_count: int
+    ) -> Explanation:
         claims = claims_of(row, self._manifest)
         self._reader.row_labels = labels_of(row.values)
         dump_count = 2 if claims.asked_time is None else 1
         histories = self._histories(self._pairs(row, claims), claims.asked_time, dump_count)
         texts = self._texts.texts(row.values)
-        checks = [file_check(self._folder, self._manifest, row.split.file)]
-        checks += row_checks(row, claims, histories, texts, self._reader)
+        mended_ids = {cited.statement for cited in self._manifest.corrections if cited.mend}
+        checks = row_checks(
+            row, claims, histories, texts, self._reader, {*filter(None, mended_ids)}
+        )
         pair = claims.pair
         beside = drops_of_pair(self._db, self._folder, *pair) if pair else []
         return Explanation(
@@ -181,6 +229,7 @@ class _Explainer:
             left_out_beside=tuple(beside),
             missing=tuple(self._missing(histories, claims.statements)),
             columns={column.name: column.description for column in row.config.columns},
+            corrections=self._corrections(row_id, dropped_rows, histories),
         )
 
     def of_drops(
@@ -224,6 +273,32 @@ class _Explainer:
             filters=(),
             left_out_beside=(),
             missing=tuple(self._missing(histories, statement_ids)),
+            corrections=self._corrections(item, dropped_rows, histories),
+        )
+
+    def _corrections(
+        self,
+        item: str,
+        dropped_rows: Sequence[Values],
+        histories: Sequence[FactHistory],
+    ) -> tuple[CitedCorrection, ...]:
+        """The corrections of a row, or of statements of its facts."""
+        named_ids: Collection[str] = {
+            item,
+            *(
+                statement_id
+                for history in histories
+                for statement_id in (
+                    *(statement.statement for statement in history.statements),
+                    *(name for term in history.terms for name in term.statements),
+                )
+            ),
+        }
+        entry_ids = {row["detail"] for row in dropped_rows if row["step"] == DROP_STEP}
+        return tuple(
+            CitedCorrection(cited.id, cited.about, cited.wrong, cited.source, cited.by, cited.done)
+            for cited in self._manifest.corrections
+            if cited.id in entry_ids or cited.about in named_ids
         )
 
     def _left_out(self, dropped_row: Values) -> LeftOut:

@@ -1,6 +1,7 @@
 """Find the row of a release by its id, or what was left out by its item or detail."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,14 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import card
-from factdrift.builders.release.manifest import ConfigEntry, Manifest, SplitEntry, locate_file
+from factdrift.builders.release.manifest import (
+    ConfigEntry,
+    Manifest,
+    SplitEntry,
+    load_manifest,
+    locate_file,
+)
+from factdrift.builders.release.version import Version, published_versions
 
 # ruff: noqa: S608 - names and literals are quoted by `duck`
 
@@ -74,6 +82,41 @@ def find_drops(
     dropped_file = locate_file(release_folder, card.DROPPED)
     sql_test = "item = ? OR detail = ? OR starts_with(item, ? || '/')"
     return _limited_rows(db, dropped_file, sql_test, [words, words, words])
+
+
+def drops_of_comparison(
+    db: duckdb.DuckDBPyConnection,
+    release_folder: Path,
+    subject: str,
+    relation: str,
+    period: str | None,
+) -> tuple[list[Values], int]:
+    """Return what was left out of a subject and relation, in this period or without one."""
+    dropped_file = locate_file(release_folder, card.DROPPED)
+    sql_test = "subject = ? AND relation = ? AND (period IS NULL OR period = ?)"
+    return _limited_rows(db, dropped_file, sql_test, [subject, relation, period])
+
+
+def find_earlier_row(
+    db: duckdb.DuckDBPyConnection,
+    release_folder: Path,
+    release_manifest: Manifest,
+    row_id: str,
+    config_name: str | None,
+) -> tuple[Manifest, ReleasedRow] | None:
+    """Return a row that a release lacks, of the newest version before it that lies beside it."""
+    own_version = Version.parse(release_manifest.version)
+    for version in reversed(published_versions(release_folder.resolve().parent)):
+        earlier_folder = release_folder.resolve().parent / str(version)
+        if version >= own_version:
+            continue
+        with suppress(UserError):  # a damaged release, or one without this config
+            earlier_manifest = load_manifest(earlier_folder)
+            if earlier_manifest.dataset == release_manifest.dataset:
+                row = find_row(db, earlier_folder, earlier_manifest, row_id, config_name)
+                if row is not None:
+                    return earlier_manifest, row
+    return None
 
 
 def drops_of_pair(

@@ -38,17 +38,23 @@ def plain_data(explanation: Explanation) -> Any:
 
 def lines(explanation: Explanation) -> Iterator[str]:
     """Yield the lines of an explanation, what matters most first."""
-    yield f"{readable_article(explanation.id)}: {explanation.release}, {explanation.place}"
+    place = explanation.place
+    if explanation.gone_since:
+        place = f"gone; version {explanation.gone_since} had it in {place}"
+    yield f"{readable_article(explanation.id)}: {explanation.release}, {place}"
     if explanation.other_places:
         places = ", ".join(explanation.other_places)
         yield f"  rows of this id also in: {places} (--config NAME shows one)"
     yield from _row_lines(explanation)
-    if explanation.left_out and explanation.place != "dropped":
+    if explanation.left_out and explanation.gone_since:
+        yield "  of its subject and relation this was left out:"
+    elif explanation.left_out and explanation.place != "dropped":
         yield "  under the same id something was left out, too:"
     for left_out in explanation.left_out:
         yield from _left_out_lines(left_out)
     if explanation.left_out_in_all > len(explanation.left_out):
         yield f"  … {explanation.left_out_in_all:,} in all"
+    yield from _section("corrections", _correction_lines(explanation))
     yield from _section("checks", _check_lines(explanation))
     for history in explanation.histories:
         yield ""
@@ -216,6 +222,13 @@ def _left_out_lines(left_out: LeftOut) -> Iterator[str]:
         yield _labelled("score", f"{left_out.score:g}")
 
 
+def _correction_lines(explanation: Explanation) -> Iterator[str]:
+    for correction in explanation.corrections:
+        yield f"{correction.id}: {correction.wrong}"
+        yield f"  of {correction.about}: {correction.done}"
+        yield f"  says {correction.by}; source: {correction.source}"
+
+
 def _check_lines(explanation: Explanation) -> Iterator[str]:
     """Yield what disagrees before what agrees."""
     for check in sorted(explanation.checks, key=lambda check: check.agrees):
@@ -267,10 +280,12 @@ def _statement_lines(history: FactHistory, explanation: Explanation) -> Iterator
     property_id = history.statements[0].relation
     accepted_items = {item.item for item in explanation.items if item.part == "also accepted"}
     yield f"  statements of {property_id} in the dump of {' and '.join(map(str, days))}"
+    corrected_by = {correction.about: correction.id for correction in explanation.corrections}
     for statement in history.statements[:_STATEMENTS_SHOWN]:
         words = _statement_words(statement, explanation.statements, len(days) > 1)
         yield f"    {words}{'  <- also accepted' * (statement.object in accepted_items)}"
-        yield f"      {statement.statement}"
+        entry = corrected_by.get(statement.statement)
+        yield f"      {statement.statement}{f'  <- corrected by {entry}' if entry else ''}"
     if len(history.statements) > _STATEMENTS_SHOWN:
         yield f"    … and {len(history.statements) - _STATEMENTS_SHOWN:,} more (--json)"
 
