@@ -327,6 +327,7 @@ def test_the_walk_of_people_runs_as_it_is_written(monkeypatch: pytest.MonkeyPatc
     [
         *("README.md", "CONTRIBUTING.md", "GLOSSARY.md", "TOUR.md", "PEOPLE.md", "SCALE.md"),
         *("docs/asof.md", "docs/audit.md", "docs/build.md", "docs/score.md"),
+        "docs/errata.md",
         *("docs/edit.md", "docs/which.md"),
         "samples/wikidata/README.md",
     ],

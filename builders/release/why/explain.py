@@ -295,10 +295,16 @@ class _Explainer:
             ),
         }
         entry_ids = {row["detail"] for row in dropped_rows if row["step"] == DROP_STEP}
-        return tuple(
-            CitedCorrection(cited.id, cited.about, cited.wrong, cited.source, cited.by, cited.done)
+        named_corrections = [
+            cited
             for cited in self._manifest.corrections
             if cited.id in entry_ids or cited.about in named_ids
+        ]
+        # its own before those of its facts
+        named_corrections.sort(key=lambda cited: (cited.about != item, cited.id))
+        return tuple(
+            CitedCorrection(cited.id, cited.about, cited.wrong, cited.source, cited.by, cited.done)
+            for cited in named_corrections
         )
 
     def _left_out(self, dropped_row: Values) -> LeftOut:

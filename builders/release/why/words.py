@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from factdrift.builders.core.corrections import DROP_STEP
 from factdrift.builders.facts.intervals import DATES
 from factdrift.builders.release.why.drawing import (
     ASKED,
@@ -217,7 +218,8 @@ def _left_out_lines(left_out: LeftOut) -> Iterator[str]:
     yield f"  left out{period}: {left_out.sentence} ({left_out.reason}, step {left_out.step})"
     if left_out.detail:
         label = f" {left_out.detail_label}" if left_out.detail_label else ""
-        yield _labelled("what was seen", f"{left_out.detail}{label}")
+        heading = "correction" if left_out.step == DROP_STEP else "what was seen"
+        yield _labelled(heading, f"{left_out.detail}{label}")
     if left_out.score is not None:
         yield _labelled("score", f"{left_out.score:g}")
 
