@@ -137,6 +137,7 @@ class Input:
     licence: str
     snapshot: date | None = None
     homepage: str | None = None
+    note: str | None = None
     citation: str | None = None
 
 

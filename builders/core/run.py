@@ -23,7 +23,8 @@ class RecipeInput(Strict):
     …); `gold` is judgments of annotators about rows of the dataset. `path`: a file, a folder, a
     glob or an address, relative to the recipe; without it the input is given on the command line.
     `sha256`: the checksum that the file must have; `licence`: an SPDX expression; `snapshot`: the
-    day of the input if its file names do not contain it; `homepage`: where it comes from;
+    day of the input if its file names do not contain it; `homepage`: where it comes from; `note`:
+    what a reader of the rows has to know about the file at `path`, a sentence for the card;
     `optional`: whether it can be absent.
     """
 
@@ -33,6 +34,7 @@ class RecipeInput(Strict):
     licence: str
     snapshot: date | None = None
     homepage: str | None = None
+    note: str | None = None
     optional: bool = False
 
 

@@ -267,10 +267,11 @@ def _choose_inputs(
     chosen_inputs: dict[str, _ChosenInput] = {}
     for input_name, recipe_input in recipe.inputs.items():
         if input_name in named_inputs:
-            # the recipe's day is that of its own file; gold rows have none of their own
+            # the recipe's day and note are those of its own file; gold rows have no day of their own
             keeps_day = recipe_input.kind == "gold" or not recipe_input.path
             changed_fields = {
                 "sha256": None,
+                "note": None,
                 "snapshot": recipe_input.snapshot if keeps_day else None,
             }
             input_paths, path_day = without_day(named_inputs[input_name])

@@ -141,6 +141,9 @@ class Outcome:
         yield f"  seconds: {self.seconds:.1f}"
         for warning in self.warnings:
             yield f"warning: {self.title}: {warning}"
+        for name, note in dict.fromkeys((entry.name, entry.note) for entry in self.manifest.inputs):
+            if note:
+                yield f"  its {name}: {note}"
         yield f"  next: {self.next_command}"
 
     def data(self) -> dict[str, Any]:
@@ -160,6 +163,7 @@ class Outcome:
                 for reason, row_count in self.drops
             ],
             "warnings": list(self.warnings),
+            "notes": sorted({entry.note for entry in self.manifest.inputs if entry.note}),
             "seconds": round(self.seconds, 3),
             "next": self.next_command,
         }

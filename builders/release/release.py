@@ -462,6 +462,7 @@ def _meta(recipe_path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) 
                 licence=source.about.licence,
                 snapshot=source.snapshot,
                 homepage=source.about.homepage,
+                note=source.about.note,
             )
             for source in run.inputs.values()
             for input_file, sha256 in zip(source.files, source.sha256, strict=True)
