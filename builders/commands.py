@@ -304,6 +304,10 @@ def corpus(
 
 
 def templates(
+    names: Annotated[
+        list[str] | None,
+        Argument(help="Relations to print, P54 with all its parts; by default all."),
+    ] = None,
     *,
     templates: Templates = TEMPLATES,
     table: Annotated[
@@ -318,38 +322,50 @@ def templates(
         Path | None, Option(help="Folder for the imported templates; none is replaced.")
     ] = None,
 ) -> None:
-    """Check the relation templates and print an example of each; or import some from a table."""
+    """Check the relation templates and print an example of each; or import some from a table.
+
+    A template is a file P….yaml of sentences: factdrift new relation P3300 writes one to edit.
+    """
     from factdrift.builders.facts.template_files import check, import_templates
 
     if (table is None) is not (out is None):
         raise UserError("--import FILE.csv and --out FOLDER go together")
     if table and out:
         template_paths = import_templates(table, out)
-        say(f"{len(template_paths)} templates; set mode, exclusive and undated where they differ")
+        say(
+            f"{len(template_paths)} templates; set mode, exclusive and undated where they differ; "
+            "timeqa asks what has `questions:`, temporal-reasoning what has `phrases:`"
+        )
         for line in check(out):
             say(line)
         echo(str(out))
         return
-    for line in check(templates):
+    for line in check(templates, names or ()):
         echo(line)
 
 
 def new(
     kind: Annotated[
-        str, Argument(help="dataset, filter, backend, platform or task; alone: a dataset's name.")
+        str,
+        Argument(help="dataset, relation, filter, backend, platform, task; alone: a dataset."),
     ],
-    name: Annotated[str | None, Argument(help="Its name: two-hop.")] = None,
+    name: Annotated[
+        str | None, Argument(help="Its name: two-hop; of a relation, its property: P3300.")
+    ] = None,
     *,
-    out: Annotated[Path, Option(help="Where its folder goes.")] = Path(),
+    out: Annotated[
+        Path | None, Option(help="Where it goes.", show_default="here; of a relation, my-templates")
+    ] = None,
 ) -> None:
-    """Write the skeleton of an extension of your own, as a package that factdrift finds."""
+    """Write the skeleton of an extension of your own: a package, or a relation's template."""
     from factdrift.builders.recipes.new import next_step, write_skeleton
 
     if name is None:  # as version 0.2 had it: `factdrift new two-hop`
         kind, name = "dataset", kind
-    folder = write_skeleton(kind, name, out)
-    say(next_step(kind, folder))
-    echo(str(folder))
+    out = out or Path("my-templates" if kind == "relation" else ".")
+    written = write_skeleton(kind, name, out)
+    say(next_step(kind, written))
+    echo(str(written))
 
 
 ALL: tuple[Callable[..., None], ...] = (dumps, mine, corpus, templates, new)

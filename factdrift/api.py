@@ -160,6 +160,12 @@ class ReleaseScores:
         """All means by config, split and stratum, with their intervals."""
         return self.scores.table
 
+    def __str__(self) -> str:
+        """What `factdrift score` prints."""
+        from factdrift.scoring.summary import summary_lines
+
+        return "\n".join(summary_lines(self.scores))
+
     def mean(self, metric: str, config: str | None = None) -> float:
         """Return the mean of a metric over all scored rows, or over those of a config.
 

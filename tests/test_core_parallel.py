@@ -153,3 +153,20 @@ def test_ctrl_c_is_one_line(code: str) -> None:
     ended_process = run_process(sys.executable, "-c", program_text, ok=False)
     assert ended_process.returncode == 130, ended_process.stderr
     assert ended_process.stderr == "interrupted: the same command goes on from here\n"
+
+
+SCRIPT_WITHOUT_GUARD = """
+from operator import neg
+from factdrift.builders.core.parallel import ordered_map
+
+print("the script runs")
+print(list(ordered_map(neg, range(4), jobs=2)))
+"""
+
+
+def test_a_script_without_a_guard_for_main_is_not_run_again(tmp_path: Path) -> None:
+    """README's lines saved as a file: each process ran the script, which built again."""
+    script = tmp_path / "mine.py"
+    script.write_text(SCRIPT_WITHOUT_GUARD)
+    printed = run_process(sys.executable, script).stdout
+    assert printed == "the script runs\n[0, -1, -2, -3]\n"

@@ -132,6 +132,19 @@ def test_a_skeleton_does_not_overwrite(tmp_path: Path) -> None:
         write_skeleton("datset", "three-hop", tmp_path)
 
 
+def test_the_skeleton_of_a_relation_is_a_template_that_the_check_takes(tmp_path: Path) -> None:
+    run_cli("new", "relation", "P3300-opera", "--out", tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["P3300-opera.yaml", "schema.json"]
+    checked = run_cli("templates", "P3300", "--templates", tmp_path).stdout.splitlines()
+    assert checked[0] == "P3300-opera holder of a post (accumulate)"
+    assert len(checked) == 5  # two clozes and two questions
+    for name in ("p3300", "P3300_opera", "P03", "../P3", "two-hop"):
+        with pytest.raises(UserError, match="not a name for a relation"):
+            write_skeleton("relation", name, tmp_path)
+    with pytest.raises(UserError, match="is there already"):
+        write_skeleton("relation", "P3300-opera", tmp_path)
+
+
 def test_a_skeleton_without_its_kind_is_a_dataset(tmp_path: Path) -> None:
     """Version 0.2 had no kinds: `factdrift new two-hop` still writes a dataset."""
     run_cli("new", "three-hop", "--out", tmp_path)

@@ -271,7 +271,11 @@ def test_articles_of_names_can_be_said(folder: Path) -> None:
     example = "{subject: Bob, object: Force B, reads: [Bob plays for Force B.]}"
     template_text = f"{ONE_SENTENCE}articles: {{Force B: true}}\nexamples:\n  - {example}\n"
     (folder / "P54.yaml").write_text(template_text, encoding="utf-8")
-    assert mistakes(folder)[0].endswith("the template makes 'Bob plays for the Force B.'")
+    assert (
+        mistakes(folder)[0]
+        .partition(";")[0]
+        .endswith("the template makes 'Bob plays for the Force B.'")
+    )
 
 
 def test_select() -> None:
@@ -499,3 +503,20 @@ def test_a_hint_names_a_model_that_is_there(folder: Path) -> None:
         select_relations(load_relations(folder), ["P6-capitol"], folder)
     assert "with templates/P6-capital.yaml as a model" in str(caught.value)
     assert Path("templates/P6-capital.yaml").is_file()
+
+
+def test_single_relations_are_printed_with_their_parts() -> None:
+    printed = "\n".join(check(TEMPLATES, ["P54", "P286"]))
+    headings = re.findall(r"^(P\S+)", printed, re.MULTILINE)
+    assert headings == ["P54", "P54-club", "P54-national", "P286"]
+    assert re.findall(r"^(P\S+)", "\n".join(check(TEMPLATES, ["P54-club"])), re.M) == ["P54-club"]
+    with pytest.raises(UserError, match=r"no template 'P545'\n.*did you mean P54"):
+        list(check(TEMPLATES, ["P545"]))
+
+
+def test_an_example_that_differs_by_an_article_alone_gets_advice(tmp_path: Path) -> None:
+    """A stranger found `articles:` in the schema alone."""
+    with_article = GOOD.replace("plays for Manchester", "plays for the Manchester")
+    (tmp_path / "P54.yaml").write_text(with_article)
+    with pytest.raises(UserError, match="`articles:`"):
+        list(check(tmp_path))

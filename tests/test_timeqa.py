@@ -113,3 +113,17 @@ def test_without_text_a_release_has_offsets_and_checksums(sample: Path, tmp_path
         for folder in (sample / "releases", tmp_path / "r")
     )
     assert [{**row, "context": ""} for row in full] == without
+
+
+@pytest.mark.parametrize(("relations", "unasked"), [("[P54]", "P54"), ("[P286, P39]", "P39")])
+def test_a_named_relation_without_questions_is_refused(
+    tmp_path: Path, relations: str, unasked: str
+) -> None:
+    """It was left out without a word, and where it was the only one there was a traceback."""
+    text = (ROOT / "builders/recipes/timeqa.yaml").read_text("utf-8").replace("../../", f"{ROOT}/")
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text(f"{text}  relations: {relations}\n", "utf-8")
+    refused = run_cli(
+        "release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b", ok=False
+    )
+    assert f"no questions to ask {unasked} with" in refused.stderr

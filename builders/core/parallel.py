@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -10,6 +11,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
+from types import ModuleType
 from typing import Any, TypeVar
 
 from factdrift.builders.core.errors import UserError
@@ -59,7 +61,7 @@ def ordered_map(
         for item in items:
             if len(waiting_results) >= jobs * ahead:
                 yield waiting_results.popleft().result()
-            with _interrupt_later():
+            with _interrupt_later(), _main_hidden():
                 waiting_results.append(process_pool.submit(work, item))
         while waiting_results:
             yield waiting_results.popleft().result()
@@ -95,6 +97,21 @@ def _interrupt_later() -> Iterator[None]:
             signal.signal(signal.SIGINT, previous_handler)
         if heard_signals:
             signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _main_hidden() -> Iterator[None]:
+    """Hide the program's main module from a process that is started in the block.
+
+    It would run that module again, to know what it defines: a user's script without a guard for
+    `__main__` would begin to build the same release. Here the work is a function of a module.
+    """
+    main_module = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main_module
 
 
 def _begin(initializer: Callable[..., None] | None, initargs: tuple[Any, ...]) -> None:

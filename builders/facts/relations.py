@@ -451,12 +451,23 @@ def _example_mistakes(
 ) -> list[tuple[tuple[int | str, ...], str]]:
     count_message = f"{len(examples)} sentences for {len(rendered_texts)} variants"
     return [(place, count_message)] * (len(examples) != len(rendered_texts)) + [
-        ((*place, text_number), f"the template makes {rendered_text!r}")
+        ((*place, text_number), _difference_message(example_text, rendered_text))
         for text_number, (example_text, rendered_text) in enumerate(
             zip(examples, rendered_texts, strict=False)
         )
         if rendered_text is not None and example_text != rendered_text
     ]
+
+
+def _difference_message(example_text: str, rendered_text: str) -> str:
+    """What a template makes instead of an example, with advice where only `the` differs."""
+    without_articles = [
+        [word for word in text.casefold().split() if word != "the"]
+        for text in (example_text, rendered_text)
+    ]
+    advice = "; under `articles:` stand names that take `the`, or do not: `Example Ensemble: true`"
+    only_articles_differ = without_articles[0] == without_articles[1]
+    return f"the template makes {rendered_text!r}{advice if only_articles_differ else ''}"
 
 
 class ClozeTemplates(Strict):

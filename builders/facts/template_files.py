@@ -7,7 +7,7 @@ have several objects, and its undated facts are dropped.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,25 @@ _NONE = Example(subject="(subject)", object="(object)", reads=())
 _DEFAULTS = {"mode": "accumulate", "exclusive": False, "undated": "drop"}
 
 
-def check(folder: Path) -> Iterator[str]:
+def check(folder: Path, names: Collection[str] = ()) -> Iterator[str]:
     """Yield a line for each relation, followed by a line with an example for each variant.
 
+    `names` are the relations to yield, P54 with all its parts (P54-club); none: all.
     Raises a `UserError` that lists every mistake, or says that our `schema.json` is out of date.
     """
     relations = load_relations(folder).whole()
-    for relation in relations.values():
+    properties = {relation.property for relation in relations.values()}
+    for name in names:
+        if name not in {*relations, *properties}:
+            near_name = did_you_mean(name, [*relations, *properties])
+            hint_text = f"did you mean {near_name}?" if near_name else "factdrift new relation"
+            raise UserError(f"no template {name!r}", where=display_path(folder), hint=hint_text)
+    # the parts of a property stand beside it
+    for relation_id, relation in sorted(
+        relations.items(), key=lambda item: (len(item[1].property), item[1].property, item[0])
+    ):
+        if names and not {relation_id, relation.property} & set(names):
+            continue
         kind_words: list[str] = [relation.mode]
         kind_words += ["one object at a time"] if relation.exclusive else []
         kind_words += ["undated facts kept"] if relation.undated == "keep" else []

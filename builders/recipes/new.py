@@ -12,6 +12,7 @@ from typing import Any
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.extensions import ExtensionPoint
 from factdrift.builders.core.files import atomic_folder, disk_errors, resource
+from factdrift.builders.facts.template_files import SCHEMA, write_schema
 from factdrift.builders.recipes.datasets import DATASETS
 
 SKELETONS = resource("builders/recipes/skeletons")
@@ -23,19 +24,26 @@ NEXT_STEPS = {
     "backend": "pip install -e {folder}, then backend: {name} in a recipe, and pytest {folder}",
     "platform": "pip install -e {folder}, then --platform {name}, and pytest {folder}",
     "task": "edit layout.yaml and task.html.j2, then factdrift layouts {folder}",
+    "relation": "edit {file}, then factdrift templates --templates {folder}, "
+    "and factdrift release RECIPE --templates {folder} with {name} in its relations",
 }
 """The kinds of skeletons, each with the next step of its author."""
+_RELATION = re.compile(r"P[1-9]\d*(-[a-z0-9]+)*")
+"""`P3300`, `P54-club`, not `p54` or `P54_club`: the names of relation templates."""
 _PACKAGE_KINDS = ("dataset", "filter", "backend", "platform")
 
 
 def write_skeleton(kind: str, name: str, out: Path) -> Path:
     """Write the skeleton of an extension called `name`, such as `two-hop`, to `out/NAME`.
 
-    Returns the folder that was written. `UserError`: there is no such kind, the name cannot be the
-    name of a package or is taken, or the folder is there already.
+    That of a relation, which is called as its property, is a file: `out/P3300.yaml`.
+    Returns the folder or file that was written. `UserError`: there is no such kind, the name cannot
+    be the name of a package or is taken, or the folder or file is there already.
     """
     if kind not in NEXT_STEPS:
         raise UserError(f"no kind {kind!r}", hint=f"there are {', '.join(NEXT_STEPS)}")
+    if kind == "relation":
+        return _write_relation(name, out)
     if name_problem := _name_problem(kind, name):
         raise UserError(
             f"not a name for a {kind}: {name_problem}",
@@ -65,10 +73,33 @@ def write_skeleton(kind: str, name: str, out: Path) -> Path:
     return folder
 
 
-def next_step(kind: str, folder: Path) -> str:
-    """Return what the author does next with a skeleton."""
-    step_text = NEXT_STEPS[kind].format(folder=shlex.quote(str(folder)), name=folder.name)
-    return f"{folder}: {step_text}"
+def _write_relation(name: str, folder: Path) -> Path:
+    """Write a relation template, and beside it the schema for editors where there is none."""
+    if not _RELATION.fullmatch(name):
+        hint_text = "the property in Wikidata, or that and a word of yours: P3300, P3300-opera"
+        raise UserError("not a name for a relation", where=name, hint=hint_text)
+    template_path = folder / f"{name}.yaml"
+    if template_path.exists():
+        raise UserError("is there already", where=template_path, hint="name another folder: --out")
+    skeleton_text = (SKELETONS / "relation" / "P0.yaml").read_text("utf-8")
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        template_path.write_text(
+            skeleton_text.replace("relation: P0\n", f"relation: {name}\n"), "utf-8"
+        )
+        if not (folder / SCHEMA).exists():
+            write_schema(folder)
+    return template_path
+
+
+def next_step(kind: str, written: Path) -> str:
+    """Return what the author does next with a skeleton: a folder, or the file of a relation."""
+    step_text = NEXT_STEPS[kind].format(
+        folder=shlex.quote(str(written.parent if kind == "relation" else written)),
+        file=written.name,
+        name=written.stem if kind == "relation" else written.name,
+    )
+    return f"{written}: {step_text}"
 
 
 def _name_problem(kind: str, name: str) -> str | None:

@@ -267,7 +267,7 @@ def _choose_inputs(
     chosen_inputs: dict[str, _ChosenInput] = {}
     for input_name, recipe_input in recipe.inputs.items():
         if input_name in named_inputs:
-            # the recipe's day and note are those of its own file; gold rows have no day of their own
+            # the recipe's day and note are those of its own file; gold rows have no day
             keeps_day = recipe_input.kind == "gold" or not recipe_input.path
             changed_fields = {
                 "sha256": None,

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.core.schema import PAGE_ROW_GROUP, reading
 from factdrift.builders.facts import steps
@@ -56,12 +57,13 @@ class PoolContext(Strict):
 
 
 class TimeQA(DatasetBuilder):
-    """Parameters of the dataset (Chen et al. 2021); relations without questions are not asked.
+    """Parameters of the dataset (Chen et al. 2021).
 
-    `relations`: property ids, or `all`; `min_segments`: dated segments that make a fact
-    time-evolving; `text`: false, where the release is to have page and revision ids, offsets and
-    checksums, and the pages' text stays out; `context`: the `page`, or `pool: N` for N paragraphs
-    of other pages behind it that are close to the question and name no object of its history.
+    `relations`: property ids, or `all` that have `questions:` in their template; `min_segments`:
+    dated segments that make a fact time-evolving; `text`: false, where the release is to have page
+    and revision ids, offsets and checksums, and the pages' text stays out; `context`: the `page`,
+    or `pool: N` for N paragraphs of other pages behind it that are close to the question and name
+    no object of its history.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
@@ -133,11 +135,19 @@ class TimeQA(DatasetBuilder):
         all_relations = steps.all_relations(run)
         wanted_ids = all_relations.whole() if self.relations == "all" else self.relations
         selected = select_relations(all_relations, wanted_ids, run.templates)
-        return {
+        asked = {
             relation_id: relation
             for relation_id, relation in selected.items()
             if relation.questions
         }
+        unasked = [relation_id for relation_id in selected if relation_id not in asked]
+        # of `all`, those that have questions are meant
+        if unasked and (self.relations != "all" or not asked):
+            raise UserError(
+                f"no questions to ask {', '.join(unasked)} with",
+                hint="add `questions:` to its template, or leave it out",
+            )
+        return asked
 
 
 def _dataset(run: Run, asked_questions: AskedQuestions) -> Dataset:
