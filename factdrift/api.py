@@ -195,6 +195,8 @@ def build(
     work: str | Path = "build",
     version: str | None = None,
     snapshot: date | None = None,
+    since: str | None = None,
+    corrections: str | Path | None = None,
     jobs: int = 2,
     say: Say = tell,
 ) -> DatasetRelease:
@@ -203,7 +205,9 @@ def build(
     `inputs` are paths by the names of the recipe's inputs, which replace the paths in the recipe.
     `work` is the folder of intermediate tables. `version` is `1.2.3`, or `auto` for the smallest
     version that the change allows; by default it is that in the recipe. `snapshot` is the day of an
-    input whose file names do not contain it.
+    input whose file names do not contain it. `since` is the version whose rows stay as it published
+    them, or `last`. `corrections` is a file of corrections, by default `corrections.yaml`, if it is
+    there.
     """
     input_paths: dict[str, list[str]] = {}
     for input_name, paths in (inputs or {}).items():
@@ -213,6 +217,8 @@ def build(
         given=input_paths,
         snapshot=snapshot.isoformat() if snapshot else None,
         version=version,
+        since=since,
+        corrections_file=Path(corrections) if corrections is not None else None,
         out=Path(out),
         build=Path(work),
         jobs=jobs,

@@ -98,6 +98,13 @@ def release(
         Path | None,
         Option(help="A file of prices like builders/generate/prices.yaml, before the project's."),
     ] = None,
+    since: Annotated[
+        str | None,
+        Option(
+            metavar="VERSION",
+            help="Keep rows of this version (last: the newest) that are still in the window.",
+        ),
+    ] = None,
     corrections: CorrectionsFile = None,
     out: Annotated[Path, Option(help="Where releases go.")] = Path("releases"),
     build: Build = Path("build"),
@@ -131,6 +138,7 @@ def release(
         rows=rows,
         model=_named_model(backend, model_values),
         terms=Terms(Prices.read(prices), budget, yes),
+        since=since,
         corrections_file=corrections,
         out=out,
         build=build,

@@ -120,6 +120,21 @@ class AppliedCorrection(Correction):
         return f"mended: {', '.join(mended_parts)}"
 
 
+class Continued(Strict):
+    """The release that this one goes on from, whose rows it keeps.
+
+    `reworded`: the rows whose names or words would be others now. `kept`: those that this
+    release's dump is not sure of; `kept.parquet` lists them. `unlike`: the configs that have other
+    columns than then, and nothing of before.
+    """
+
+    version: Annotated[str, AfterValidator(_version)]
+    manifest_sha256: Sha256
+    reworded: Count
+    kept: Count
+    unlike: tuple[Name, ...] = ()
+
+
 class FileEntry(Strict):
     """One file of the release."""
 
@@ -154,6 +169,7 @@ class Manifest(Strict):
     configs: tuple[ConfigEntry, ...]
     drops: tuple[DropEntry, ...]
     corrections: tuple[AppliedCorrection, ...] = ()
+    since: Continued | None = None
     examples: tuple[PromptFact, ...] = ()
     figures: tuple[Statistics, ...]
     files: tuple[FileEntry, ...]

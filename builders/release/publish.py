@@ -23,10 +23,12 @@ from factdrift.builders.core.schema import columns
 from factdrift.builders.release import card, croissant, manifest, tasks
 from factdrift.builders.release.changelog import save_changelog
 from factdrift.builders.release.compare import ReleaseDiff, compare
+from factdrift.builders.release.continuity import EarlierRelease, KeptRows
 from factdrift.builders.release.errata import ReleaseErrata
 from factdrift.builders.release.manifest import (
     ColumnEntry,
     ConfigEntry,
+    Continued,
     DropEntry,
     FileEntry,
     Manifest,
@@ -76,18 +78,25 @@ class Draft:
     """
 
     def __init__(
-        self, folder: Path, dataset: Dataset, meta: Meta, errata: ReleaseErrata | None = None
+        self,
+        folder: Path,
+        dataset: Dataset,
+        meta: Meta,
+        errata: ReleaseErrata | None = None,
+        earlier: EarlierRelease | None = None,
     ) -> None:
         self.folder = folder
         self._errata = errata or ReleaseErrata()
         self._dataset = dataset
         self._meta = meta
         self._prose = card.read_prose(meta.prose)
-        self._configs = tuple(
-            self._write_table(self._errata.table(few_splits(table))) for table in dataset.tables
-        )
-        self._asked = tasks.test_configs(self._configs)
+        tables = [few_splits(table) for table in dataset.tables]
+        self._configs = tuple(self._write_table(self._errata.table(table)) for table in tables)
         self._drops = self._write_dropped()
+        self._since: Continued | None = None
+        if earlier is not None:
+            self._keep(tables, earlier)
+        self._asked = tasks.test_configs(self._configs)
         self._examples = tuple(
             PromptFact(**row)
             for row_batch in (read_source(dataset.examples) if dataset.examples else ())
@@ -161,6 +170,15 @@ class Draft:
             raise ValueError(f"{table.name}: ids that are not unique: {', '.join(duplicate_ids)}")
         return entry
 
+    def _keep(self, tables: Sequence[Table], earlier: EarlierRelease) -> None:
+        """Let rows stay as an earlier release published them."""
+        kept_rows = KeptRows(self.folder, self._configs, earlier)
+        self._configs = tuple(
+            kept_rows.keep(config, table.row, table.group)
+            for config, table in zip(self._configs, tables, strict=True)
+        )
+        self._since = kept_rows.save()
+
     def _write_dropped(self) -> tuple[DropEntry, ...]:
         """Write all dropped rows, sorted by every column; return the counts by step and reason."""
         path = self.folder / card.DROPPED
@@ -191,6 +209,7 @@ class Draft:
             configs=self._configs,
             drops=self._drops,
             corrections=self._errata.applied(),
+            since=self._since,
             examples=self._examples,
             figures=self._dataset.statistics,
             files=tuple(sorted(file_entries, key=lambda entry: entry.path)),
@@ -203,10 +222,12 @@ def write_release(
     out: Path,
     version: str = "auto",
     errata: ReleaseErrata | None = None,
+    earlier: EarlierRelease | None = None,
 ) -> Published:
     """Write `<out>/<meta.dataset>/<version>`; `auto` is the smallest version the rule allows.
 
-    `errata` are the corrections that are made while rows are written.
+    `errata` are the corrections that are made while rows are written, and `earlier` is the release
+    whose rows stay as they were.
 
     Everything goes into a hidden sibling folder first and is renamed once; whatever happens on
     the way, earlier releases stay as they were. `UserError`: no row in it, other content under an
@@ -217,7 +238,7 @@ def write_release(
     check_names(dataset, meta)
     dataset_folder = out / meta.dataset
     with _room(dataset_folder), locked(dataset_folder), _staging(dataset_folder) as folder:
-        release_draft = Draft(folder, dataset, meta, errata)
+        release_draft = Draft(folder, dataset, meta, errata, earlier)
         if release_draft.is_empty():
             loss_text, loss_reasons = release_draft.losses()
             text = f"nothing is left for {meta.dataset}: {loss_text}"

@@ -62,6 +62,7 @@ def rebuild_release(release_folder: Path, options: ReleaseOptions) -> list[str]:
         version=original_manifest.version,
         rebuild=original_manifest.rebuild,
         corrections=cited_corrections(original_manifest),
+        since=_since(release_folder, original_manifest),
         limit=limit,
         rows=rows,
         model=model_of(original_manifest.rebuild),
@@ -69,6 +70,26 @@ def rebuild_release(release_folder: Path, options: ReleaseOptions) -> list[str]:
     with keys.withheld():
         published_release = release_all([recipe_path], rebuild_options)[0]
     return list(_differences(release_folder, original_manifest, published_release.folder))
+
+
+def _since(release_folder: Path, original_manifest: Manifest) -> str | None:
+    """The folder of the release whose rows it keeps, which lies beside it; None: it keeps none."""
+    if original_manifest.since is None:
+        return None
+    version, checksum = original_manifest.since.version, original_manifest.since.manifest_sha256
+    earlier_folder = release_folder.resolve().parent / version
+    where = display_path(earlier_folder)
+    if not earlier_folder.is_dir():
+        raise UserError(
+            f"is not there, and the release keeps rows of {version}",
+            where=where,
+            hint="put that version beside it",
+        )
+    if manifest.own_sha256(earlier_folder) != checksum:
+        raise UserError(
+            "is not the release whose rows it keeps: its manifest is another", where=where
+        )
+    return str(earlier_folder)
 
 
 def _number_after(option: str, command: str) -> int | None:

@@ -39,12 +39,18 @@ from factdrift.builders.recipes.recipe import (
     recipe_name,
     recipes,
 )
+from factdrift.builders.release.continuity import (
+    EarlierRelease,
+    earlier_release,
+    with_changed_corrections,
+)
 from factdrift.builders.release.errata import (
     ReleaseErrata,
     checked_corrections,
     refuse_forgotten,
     release_errata,
 )
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.release.outcome import Outcome, overview_lines
 from factdrift.builders.release.people import people_statistics
 from factdrift.builders.release.publish import NothingLeftError, write_release
@@ -90,6 +96,8 @@ class ReleaseOptions:
     """The model that takes the place of those in the recipes."""
     terms: "Terms | None" = None
     """What models may cost; without terms nobody is asked."""
+    since: str | None = None
+    """The version whose rows stay as it published them, `last`, or a release folder."""
     corrections_file: Path | None = None
     """The file of corrections; by default `corrections.yaml`, where that is there."""
     corrections: Corrections | None = None
@@ -210,13 +218,22 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
     options = with_corrections(with_days_found(options, chosen), chosen)
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
     held_terms = _allowing(options.terms) if options.terms else nullcontext()
+    earlier_releases = {
+        recipe.dataset: _whole_earlier(options, recipe.dataset) for recipe in chosen.values()
+    }
     with workspace.lock(), held_terms:
         ready(options.engine, options.build / "scratch")
         outcomes: list[Outcome] = []
         for recipe_path, recipe in chosen.items():
             try:
                 outcomes.append(
-                    _release(recipe_path, recipe, replace(workspace, steps={}), options)
+                    _release(
+                        recipe_path,
+                        recipe,
+                        replace(workspace, steps={}),
+                        options,
+                        earlier_releases[recipe.dataset],
+                    )
                 )
             except (MissingExtraError, NoGoldError, NothingLeftError) as error:
                 if recipe_names or (recipe_path == list(chosen)[-1] and not outcomes):
@@ -233,10 +250,32 @@ def _allowing(terms: "Terms") -> AbstractContextManager[None]:
     return allowing(terms)
 
 
+def _whole_earlier(options: ReleaseOptions, dataset: str) -> EarlierRelease | None:
+    """Return the release whose rows are to stay, None for none; `UserError` if it was changed."""
+    if options.since is None:
+        return None
+    earlier = earlier_release(options.since, dataset, options.out)
+    if earlier is None:
+        options.say(f"{dataset}: --since {options.since}: there is no version yet")
+        return None
+    if problems := verify_release(earlier.folder):
+        hint_text = "factdrift verify says all; bring a whole copy of the release"
+        raise UserError(
+            f"was changed since: {problems[0]}", where=display_path(earlier.folder), hint=hint_text
+        )
+    return with_changed_corrections(earlier, options.corrections or NO_CORRECTIONS)
+
+
 def _release(
-    recipe_path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions
+    recipe_path: Path,
+    recipe: Recipe,
+    workspace: Workspace,
+    options: ReleaseOptions,
+    earlier: EarlierRelease | None,
 ) -> Outcome:
     say, start = options.say, time.monotonic()
+    # the release says which version it goes on from, and not `last`
+    options = replace(options, since=earlier.manifest.version if earlier else None)
     say(f"{recipe.dataset}: {display_path(recipe_path)}")
     run = start_run(recipe_path, recipe, workspace, options)
     with workspace.damage_told():
@@ -253,7 +292,7 @@ def _release(
         meta = _meta(recipe_path, recipe, run, options)
         errata = _errata(recipe.dataset, run, options.corrections or NO_CORRECTIONS)
         version = options.version or recipe.version
-        published = write_release(dataset, meta, options.out, version, errata)
+        published = write_release(dataset, meta, options.out, version, errata, earlier)
         for correction in errata.unused():
             say(
                 f"warning: correction {correction.id!r}: this release would not have the row "
@@ -264,6 +303,11 @@ def _release(
         raise AssertionError("\n".join(["the release does not verify:", *release_problems]))
     note_use(workspace.root, recipe.dataset, published.folder, workspace.steps)
     say(f"  {published.summary}")
+    if since := load_manifest(published.folder).since:
+        say(
+            f"  as {since.version} published them: {since.reworded:,} rows in its words, and "
+            f"{since.kept:,} that the new sources leave in doubt"
+        )
     say(f"  verified: {display_path(published.folder)}")
     outcome = Outcome.judge(
         published, dataset, recipe.build, options.given.get("news", ()), time.monotonic() - start
@@ -387,6 +431,8 @@ def rebuild_command(recipe_path: Path, recipe: Recipe, options: ReleaseOptions) 
         command_words += ["--snapshot-date", options.snapshot]
     if options.model is not None:
         command_words += model_words(options.model)
+    if options.since:
+        command_words += ["--since", options.since]
     for name, number in (("limit", options.limit), ("rows", options.rows)):
         if number:
             command_words += [f"--{name}", str(number)]

@@ -12,6 +12,7 @@ from factdrift.builders.core.corrections import DROP_STEP
 from factdrift.builders.facts.relations import TEMPLATES
 from factdrift.builders.release import manifest
 from factdrift.builders.release.card import DROPPED
+from factdrift.builders.release.continuity import KEPT
 from factdrift.builders.release.manifest import Manifest
 from factdrift.builders.release.why.checks import RowCheck, file_check, row_checks
 from factdrift.builders.release.why.claims import (
@@ -124,6 +125,10 @@ class Explanation:
     corrections: tuple[CitedCorrection, ...] = ()
     gone_since: str = ""
     """The version that had the row, if this one has it no more."""
+    kept_from: str = ""
+    """The version that the row is kept from, if the dump of this one is not sure of it."""
+    kept_reason: str = ""
+    """Why the dump alone would leave the row out, in a sentence."""
 
 
 def explain(
@@ -172,7 +177,17 @@ class _Explainer:
         """Explain a row that the release has, and say what was left out under the same id."""
         explanation = self._of_row(row_id, row, dropped_rows, dropped_count)
         checks = (file_check(self._folder, self._manifest, row.split.file), *explanation.checks)
-        return replace(explanation, checks=checks)
+        since = self._manifest.since
+        kept_file = self._folder / KEPT
+        if since is None or not since.kept or not kept_file.is_file():
+            return replace(explanation, checks=checks)
+        kept_rows = matching_rows(self._db, kept_file, "id = ?", [row_id], 1)
+        return replace(
+            explanation,
+            checks=checks,
+            kept_from=since.version if kept_rows else "",
+            kept_reason=reason_sentence("", kept_rows[0]["reason"]) if kept_rows else "",
+        )
 
     def of_gone(self, row_id: str, earlier_manifest: Manifest, row: ReleasedRow) -> Explanation:
         """Explain a row that a version before had, by what was left out of its fact in this one."""

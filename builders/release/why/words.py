@@ -125,6 +125,10 @@ def _row_lines(explanation: Explanation) -> Iterator[str]:
     if isinstance(question, str) and question not in explanation.prompt:
         yield from _wrapped(question)
     yield from _answer_lines(explanation)
+    if explanation.kept_from:
+        yield _labelled(
+            "kept", f"as {explanation.kept_from} published it; {explanation.kept_reason}"
+        )
     if explanation.asked_time:
         yield _labelled("asked about", explanation.asked_time.words)
     if "period" in row and (split_words := _SPLIT_WORDS.get(str(row.get("split")))):
