@@ -205,12 +205,37 @@ def baselines(
         say(f"answers: {path}")
 
 
+def _print_series(is_asked: bool) -> None:
+    if is_asked:
+        from factdrift.scoring.fuar import EXAMPLE
+
+        echo(EXAMPLE.rstrip("\n"))
+        raise typer.Exit
+
+
 def fuar(
-    series: Annotated[Path, typer.Argument(help="A YAML file that names scores, model by model.")],
+    series: Annotated[
+        Path,
+        typer.Argument(
+            help="A YAML file that names folders of scores, model by model; --example prints one."
+        ),
+    ],
     *,
+    example: Annotated[
+        bool,
+        typer.Option(
+            "--example",
+            callback=_print_series,
+            is_eager=True,
+            help="Print such a file, to be edited, and stop.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """What a series of models forgot over what it gained: FUAR of continual learning."""
+    """What a series of models forgot over what it gained: FUAR of continual learning.
+
+    It starts with: factdrift fuar --example > series.yaml
+    """
     from factdrift.scoring.fuar import series_scores
 
     scores = series_scores(series)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from factdrift.builders.core.config import load
 from factdrift.builders.core.errors import UserError
-from factdrift.scoring.fuar import fuar, series_scores
+from factdrift.scoring.fuar import EXAMPLE, Series, fuar, series_scores
 from tests.conftest import run_cli
 
 TABLE = {
@@ -50,7 +51,8 @@ def series(scores_folder: Path, *models: tuple[float, ...]) -> Path:
         }
         series_models.append(model_folders)
     path = scores_folder / "series.yaml"
-    path.write_text(json.dumps({"models": series_models}).replace('"0"', "0"))  # YAML holds JSON
+    content = {"metric": "exact_match", "models": series_models}
+    path.write_text(json.dumps(content).replace('"0"', "0"))  # YAML holds JSON
     return path
 
 
@@ -91,8 +93,92 @@ def test_scores_that_do_not_belong_together_are_told(tmp_path: Path) -> None:
     for written_scores, message in (
         (text.replace("1/ul", "other"), r"scores of d 2\.0\.0, and those of other models are of"),
         (text.replace("1/ul", "nowhere"), "there is no such folder"),
-        ("models: []", "at least 2"),
+        (text.replace("exact_match", "f9"), "no 'f9' .*\n.* is one of exact_match"),
+        ("models: []", "at least 2.*\n.*fuar --example"),
+        ("scores: [a, b]", "fuar --example"),
     ):
         file.write_text(written_scores)
         with pytest.raises(UserError, match=message):
             series_scores(file)
+
+
+def test_the_example_is_such_a_file(tmp_path: Path) -> None:
+    printed = run_cli("fuar", "--example").stdout
+    assert printed == EXAMPLE
+    (tmp_path / "series.yaml").write_text(printed)
+    before, after = load(tmp_path / "series.yaml", Series).models
+    assert before.forgotten.keys() == after.forgotten.keys() == {0}
+    assert (before.updated.config, after.updated.config) == (None, "updated")
+
+
+Place = tuple[str | None, str | None]
+SPLITS: dict[Place, float] = {("all", None): 0.5, ("all", "new"): 0.1, ("all", "old"): 0.9}
+CONFIGS: dict[Place, float] = {
+    (None, None): 0.5,
+    ("unchanged", None): 0.9,
+    ("updated", None): 0.2,
+    ("updated", "2025Q1"): 0.3,
+    ("new", None): 0.1,
+}
+
+
+def write_scores(scores_folder: Path, means: Mapping[Place, float], version: str = "1") -> None:
+    """A folder of scores with a mean for each config and split."""
+    scores_folder.mkdir(parents=True, exist_ok=True)
+    common = {"dataset": "d", "stratum": "all", "value": "all", "metric": "exact_match", "n": 9}
+    table = [
+        {**common, "config": config, "split": split, "mean": mean, "low": None, "high": None}
+        for (config, split), mean in means.items()
+    ]
+    score_summary = {"model": "m", "dataset": "d", "version": version, "table": table}
+    (scores_folder / "scores.json").write_text(json.dumps(score_summary))
+
+
+@pytest.mark.parametrize(
+    ("means", "task", "score"),
+    [
+        (CONFIGS, "updated: s", 20),
+        (CONFIGS, "new: s", 10),
+        (CONFIGS, "forgotten: s", 90),
+        (CONFIGS, "forgotten: {0: {scores: s, config: new}}", 10),
+        (CONFIGS, "updated: {scores: s, config: updated, split: 2025Q1}", 30),
+        (SPLITS, "new: s", 10),
+        (SPLITS, "updated: s", 50),
+        (SPLITS, "forgotten: {scores: s, split: old}", 90),
+        # refused: all rows together would tell of another task
+        (
+            {(None, None): 0.5, ("a", None): 0.4, ("b", None): 0.6},
+            "new: s",
+            "several configs.*\n.* a, b",
+        ),
+        (CONFIGS, "new: {scores: s, config: newer}", "no 'newer'.*\n.* new, unchanged, updated"),
+        (CONFIGS, "new: {scores: s, config: updated, split: x}", "splits of updated are 2025Q1"),
+        (SPLITS, "new: {scores: s, split: newer}", "no 'newer'"),
+    ],
+)
+def test_a_task_is_the_config_or_split_of_its_name(
+    means: Mapping[Place, float], task: str, score: float | str, tmp_path: Path
+) -> None:
+    write_scores(tmp_path / "s", means)
+    write_scores(tmp_path / "one", {("all", None): 0.7})
+    task_name = task.partition(":")[0]
+    tasks = dict.fromkeys(("forgotten", "updated", "new"), "one")
+    lines = [task, *(f"{name}: {folder}" for name, folder in tasks.items() if name != task_name)]
+    model = "{" + ", ".join(lines) + "}"
+    (tmp_path / "series.yaml").write_text(f"models: [{model}, {model}]")
+    if isinstance(score, str):
+        with pytest.raises(UserError, match=score):
+            series_scores(tmp_path / "series.yaml")
+        return
+    found = series_scores(tmp_path / "series.yaml")
+    values = {"forgotten": found.forgotten[0].get(0), "updated": found.updated[0]}
+    assert {**values, "new": found.new[0]}[task_name] == pytest.approx(score)
+
+
+def test_models_are_asked_the_same_rows(tmp_path: Path) -> None:
+    write_scores(tmp_path / "s", CONFIGS)
+    model = "forgotten: s, updated: {scores: s, config: %s}, new: s"
+    models = ", ".join(f"{{{model % config}}}" for config in ("updated", "new"))
+    (tmp_path / "series.yaml").write_text(f"models: [{models}]")
+    with pytest.raises(UserError, match=r"TnU: scores of d 1, new, and those of .* d 1, updated"):
+        series_scores(tmp_path / "series.yaml")
