@@ -58,3 +58,22 @@ def test_other_inputs_and_changed_releases_are_told(tmp_path: Path) -> None:
     assert "file(s) differ" in output_text
     (release_folder / "recipe.yaml").write_text("seed: 1", "utf-8")
     assert "is not the recipe of its manifest" in rebuild(tmp_path, release_folder, ok=False)
+
+
+@pytest.mark.slow
+def test_a_release_holds_the_users_own_templates_and_is_made_again_of_them(tmp_path: Path) -> None:
+    """A stranger's release lacked them, and `rebuild` said only that files differ."""
+    own_templates = tmp_path / "mine"
+    own_templates.mkdir()
+    sentence = "The seat of government of <subject> is <object>."
+    text = f"relation: P36\nextends: P36\ncloze:\n  1: {sentence}\n"
+    (own_templates / "P36.yaml").write_text(text, "utf-8")
+    words = ["invariant-lama", "--templates", own_templates]
+    run_cli("release", *words, "--out", tmp_path / "r", "--build", tmp_path / "b")
+    release_folder = tmp_path / "r/invariant-lama/1.0.0"
+    assert (release_folder / "templates/P36.yaml").read_text("utf-8") == text
+    assert "invariant-lama --templates templates" in (release_folder / "README.md").read_text()
+    shutil.rmtree(own_templates)
+    assert "the same to the byte" in rebuild(tmp_path, release_folder)
+    (release_folder / "templates/P36.yaml").write_text(text + "# mine\n", "utf-8")
+    assert "templates/P36.yaml" in run_cli("verify", release_folder, ok=False).stdout

@@ -149,9 +149,10 @@ class Meta:
     `licence` is an SPDX identifier. `published` is the day of the snapshot, so that it is the same
     whenever the release is built. `recipe` is the text of the recipe, which the release holds as
     `recipe.yaml`; it must not contain paths of this machine. `rebuild` is the command that builds
-    the release again. `prose` is a Markdown file with the sections of the card that a person wrote
-    (see `builders.release.card.SECTIONS`). `citations` are BibTeX entries of papers, the one of
-    the method first.
+    the release again. `templates` are the texts of the user's own relation templates by file name,
+    which the release holds in `templates/`. `prose` is a Markdown file with the sections of the
+    card that a person wrote (see `builders.release.card.SECTIONS`). `citations` are BibTeX entries
+    of papers, the one of the method first.
     """
 
     dataset: str
@@ -167,6 +168,7 @@ class Meta:
     code_version: str
     libraries: Mapping[str, str]
     parameters: Mapping[str, Json] = field(default_factory=dict)
+    templates: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[Input, ...] = ()
     citations: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()

@@ -574,6 +574,16 @@ def load_relations(folder: Path) -> Relations:
     return Relations(relations, wrong)
 
 
+def template_texts(folder: Path) -> dict[str, str]:
+    """Return the texts of the templates of a folder, by file name."""
+    template_paths = sorted(folder.glob("*.yaml"))
+    return {
+        template_path.name: template_path.read_text("utf-8")
+        for template_path in template_paths
+        if re.fullmatch(_PROPERTY, template_path.stem)
+    }
+
+
 def load_relation(folder: Path, relation_id: str) -> Relation | None:
     """Read the template of one relation, from a folder or from ours; None where there is none.
 

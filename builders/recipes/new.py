@@ -28,7 +28,7 @@ NEXT_STEPS = {
     "and factdrift release RECIPE --templates {folder} with {name} in its relations",
 }
 """The kinds of skeletons, each with the next step of its author."""
-_RELATION = re.compile(r"P[1-9]\d*(-[a-z0-9]+)*")
+_RELATION = re.compile(r"P[1-9]\d*(-[a-z]+)*")
 """`P3300`, `P54-club`, not `p54` or `P54_club`: the names of relation templates."""
 _PACKAGE_KINDS = ("dataset", "filter", "backend", "platform")
 

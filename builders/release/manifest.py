@@ -18,12 +18,15 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.corrections import Correction
 from factdrift.builders.core.dataset import Count, Input, RelativePath, Sha256, Statistics
 from factdrift.builders.core.errors import UserError, on_a_line
+from factdrift.builders.core.files import resource
 from factdrift.builders.core.names import Name
 from factdrift.builders.release.version import Version
 from factdrift.builders.rows.cloze import PromptFact
 from factdrift.builders.rows.roles import ColumnRoles
 
 FILE = "manifest.json"
+OWN_TEMPLATES = "templates"
+"""The folder of a release with the relation templates that are the user's own."""
 Kinds = Sequence[tuple[str, str]]
 """Name and type of each column, in order."""
 
@@ -211,6 +214,17 @@ def own_sha256(release_folder: Path) -> str:
     """Return the SHA-256 of `manifest.json` without the line that says it."""
     manifest_bytes = (release_folder / FILE).read_bytes()
     return hashlib.sha256(_OWN_SHA256.sub(b"", manifest_bytes, count=1)).hexdigest()
+
+
+def templates_of(release_folder: Path, given: Path) -> Path:
+    """Return the folder of the relation templates of a release.
+
+    That is `given`, unless it is the project's: a release that was made with a user's own templates
+    holds them.
+    """
+    own_templates = release_folder / OWN_TEMPLATES
+    is_ours = given.resolve() == resource("templates").resolve()
+    return own_templates if is_ours and own_templates.is_dir() else given
 
 
 def load_manifest(release_folder: Path) -> Manifest:

@@ -105,6 +105,10 @@ class Draft:
         for plot in dataset.plots:
             draw_plot(plot, folder / "plots" / f"{plot.name}.png")
         (folder / RECIPE).write_text(meta.recipe, encoding="utf-8")
+        for file_name, template_text in sorted(meta.templates.items()):
+            template_path = folder / manifest.OWN_TEMPLATES / file_name
+            template_path.parent.mkdir(exist_ok=True)
+            template_path.write_text(template_text, encoding="utf-8")
         self._files = [
             file_entry(folder, path) for path in sorted(folder.rglob("*")) if path.is_file()
         ]

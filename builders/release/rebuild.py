@@ -21,7 +21,7 @@ from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.recipes.recipe import find_inputs, read_recipe, recipes
 from factdrift.builders.release import manifest
 from factdrift.builders.release.errata import cited_corrections
-from factdrift.builders.release.manifest import Manifest
+from factdrift.builders.release.manifest import Manifest, templates_of
 from factdrift.builders.release.publish import RECIPE
 from factdrift.builders.release.release import (
     MODEL_OPTIONS,
@@ -63,6 +63,7 @@ def rebuild_release(release_folder: Path, options: ReleaseOptions) -> list[str]:
         rebuild=original_manifest.rebuild,
         corrections=cited_corrections(original_manifest),
         since=_since(release_folder, original_manifest),
+        templates=templates_of(release_folder, options.templates),
         limit=limit,
         rows=rows,
         model=model_of(original_manifest.rebuild),

@@ -28,6 +28,7 @@ from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run, RunInputs
 from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
 from factdrift.builders.core.tidy import note_use
+from factdrift.builders.facts.relations import template_texts
 from factdrift.builders.facts.steps import CORRECTED, Facts
 from factdrift.builders.recipes.datasets import prose_of
 from factdrift.builders.recipes.dumps import resolve_inputs
@@ -50,7 +51,7 @@ from factdrift.builders.release.errata import (
     refuse_forgotten,
     release_errata,
 )
-from factdrift.builders.release.manifest import load_manifest
+from factdrift.builders.release.manifest import OWN_TEMPLATES, load_manifest
 from factdrift.builders.release.outcome import Outcome, overview_lines
 from factdrift.builders.release.people import people_statistics
 from factdrift.builders.release.publish import NothingLeftError, write_release
@@ -429,6 +430,8 @@ def rebuild_command(recipe_path: Path, recipe: Recipe, options: ReleaseOptions) 
             )
     if options.snapshot:
         command_words += ["--snapshot-date", options.snapshot]
+    if _has_own_templates(options):
+        command_words += ["--templates", OWN_TEMPLATES]
     if options.model is not None:
         command_words += model_words(options.model)
     if options.since:
@@ -437,6 +440,10 @@ def rebuild_command(recipe_path: Path, recipe: Recipe, options: ReleaseOptions) 
         if number:
             command_words += [f"--{name}", str(number)]
     return shlex.join(command_words)
+
+
+def _has_own_templates(options: ReleaseOptions) -> bool:
+    return options.templates.resolve() != TEMPLATES.resolve()
 
 
 def named_model(backend: str, values: Mapping[str, object]) -> "ModelSettings":
@@ -499,6 +506,7 @@ def _meta(recipe_path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) 
         code_version=factdrift.__version__,
         libraries=dict(sorted(libraries.items())),
         parameters=recipe.build.model_dump(mode="json"),
+        templates=template_texts(options.templates) if _has_own_templates(options) else {},
         inputs=tuple(
             Input(
                 name=source.name,

@@ -13,7 +13,7 @@ from factdrift.builders.facts.relations import TEMPLATES
 from factdrift.builders.release import manifest
 from factdrift.builders.release.card import DROPPED
 from factdrift.builders.release.continuity import KEPT
-from factdrift.builders.release.manifest import Manifest
+from factdrift.builders.release.manifest import Manifest, templates_of
 from factdrift.builders.release.why.checks import RowCheck, file_check, row_checks
 from factdrift.builders.release.why.claims import (
     ClaimedItem,
@@ -166,7 +166,7 @@ class _Explainer:
         sources: WhySources,
     ) -> None:
         self._db, self._folder, self._manifest = db, release_folder, release_manifest
-        self._templates = sources.templates
+        self._templates = templates_of(release_folder, sources.templates)
         self._build = build_tables(sources.build, release_folder, release_manifest, sources.mined)
         self._reader = HistoryReader(db, release_folder, release_manifest, self._build)
         self._texts = TextReader(db, release_folder, release_manifest, self._build, sources.news)

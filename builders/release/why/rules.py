@@ -14,13 +14,13 @@ from factdrift.filters import FILTER_POINT
 def rule_sentences(
     relation_id: str, templates: Path, release_manifest: Manifest
 ) -> tuple[str, ...]:
-    """Return the rules of time of a relation; none where it has no template here."""
+    """Return the rules of time of a relation."""
     try:
         relation = load_relation(templates, relation_id)
     except UserError as error:
         return (f"its template cannot be read: {str(error).splitlines()[0]}",)
     if relation is None:
-        return ()
+        return (f"not known: there is no template {relation_id}.yaml here; give --templates",)
     return tuple(_sentences(relation, _learned_years(release_manifest, relation_id)))
 
 
