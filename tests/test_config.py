@@ -112,6 +112,7 @@ def test_files_that_cannot_be_read(here: Path) -> None:
         ("LABEL", ["cloze", "label"], "label"),
         ("p54", ["P54", "P39"], "P54"),
         ("weather", ["cloze", "label"], None),
+        ("zsre", ["stream", "ckl"], None),
         ("a", [], None),
     ],
 )

@@ -17,6 +17,7 @@ import pytest
 
 from factdrift.builders.core.dataset import Dataset, Table
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import new_folder
 from factdrift.builders.invariant.trex import parse_fact
 from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import (
@@ -29,6 +30,7 @@ from factdrift.builders.rows import (
 from factdrift.scoring.export import NAMES, FormatName, export_release
 from factdrift.scoring.export.ckl import masked
 from factdrift.scoring.export.edit_rules import fault_of_edit, faults_of_file
+from factdrift.scoring.export.formats import TAKES
 from tests.conftest import checksums, run_cli
 from tests.release_sample import Sample, cloze, edit, from_rows, meta, publish
 from tests.test_streamingqa_human_reviews import ROW, TOXICITY
@@ -400,6 +402,47 @@ def test_a_release_of_another_dataset(name: FormatName, sample: Path, tmp_path: 
     dates = sample / "releases" / "wmt-question-dates" / "1.0.0"
     completed_run = run_cli("export", dates, "--format", name, "--to", tmp_path / "out", ok=False)
     assert f"wmt-question-dates has nothing for the format {name}" in completed_run.stderr
+    assert f"  {name} takes {TAKES[name][0]}" in completed_run.stderr
+    assert not (tmp_path / "out").exists()
+
+
+SAMPLES = ("as-of", "dynamic-templama", "invariant-lama", "temporal-facts", "timeqa")
+
+
+@pytest.mark.parametrize("dataset", SAMPLES)
+def test_what_a_format_takes_is_said(dataset: str, sample: Path, tmp_path: Path) -> None:
+    """Each other one is refused by the names of datasets, and leaves nothing."""
+    folder = sample / "releases" / dataset / "1.0.0"
+    taken_formats = []
+    for name in NAMES:
+        if any(taken.split()[0] == dataset for taken in TAKES[name]):
+            taken_formats.append(name)
+            continue
+        with pytest.raises(UserError, match=f"{dataset} has nothing for .*{name} ?\n") as error:
+            export_release(folder, name, tmp_path / "a" / name, lambda _: None)
+        assert f"\n  {name} takes {TAKES[name][0]}" in str(error.value)
+        assert not re.search(r"[a-z][A-Z]", str(error.value).replace("LAMA", ""))  # no class
+    assert taken_formats
+    assert not [*tmp_path.iterdir()]
+
+
+def test_ckl_says_what_to_do_with_dynamic_templama(sample: Path, tmp_path: Path) -> None:
+    folder = sample / "releases/dynamic-templama/1.0.0"
+    with pytest.raises(UserError, match=r"an old corpus[\S\s]*factdrift fuar"):
+        export_release(folder, "ckl", tmp_path / "out", lambda _: None)
+
+
+def test_a_refused_folder_goes_again_where_it_is_new(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    for folder, is_left in (("old", True), ("new/deep", False), ("old/deep", False)):
+        with pytest.raises(UserError), new_folder(tmp_path / folder):
+            raise UserError("no")
+        assert (tmp_path / folder).exists() is is_left
+    with pytest.raises(UserError), new_folder(tmp_path / "full/deep"):
+        (tmp_path / "full/file").touch()
+        raise UserError("no")
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["file"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "old"]
 
 
 @pytest.mark.parametrize("name", ["timeqa", "squad"])

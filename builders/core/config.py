@@ -99,10 +99,15 @@ def mistakes(messages: Iterable[tuple[Loc, str]]) -> ValidationError:
     return ValidationError.from_exception_data("mistakes", error_details)
 
 
+_SIMILAR = 0.7
+"""Share of letters that two similar names have in common, in order: 0.6 is met by chance, as by
+`zsre` and `stream`."""
+
+
 def did_you_mean(word: str, choices: Iterable[str]) -> str | None:
     """Return the choice most similar to `word`, ignoring case, or None if none is similar."""
     folded_choices = {choice.casefold(): choice for choice in reversed(list(choices))}
-    close_matches = get_close_matches(word.casefold(), folded_choices, n=1)
+    close_matches = get_close_matches(word.casefold(), folded_choices, n=1, cutoff=_SIMILAR)
     return folded_choices[close_matches[0]] if close_matches else None
 
 

@@ -147,6 +147,23 @@ def writable(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
 
 
+@contextmanager
+def new_folder(folder: Path) -> Iterator[None]:
+    """Make a folder for work that may refuse: then it goes again, and so do its new parents.
+
+    What was there before, or has something in it, stays. Raises `UserError` if it cannot be made.
+    """
+    made_folders = [path for path in (folder, *folder.parents) if not path.exists()]
+    writable(folder)
+    try:
+        yield
+    except BaseException:
+        for made_folder in made_folders:
+            with suppress(OSError):  # something lies in it
+                made_folder.rmdir()
+        raise
+
+
 # The system's messages for errors that the user can mend: the disk is full, a permission is
 # lacking, a path is too long, and the like.
 _REFUSAL_TEXTS = (

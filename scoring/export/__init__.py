@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import writable
+from factdrift.builders.core.files import new_folder
 from factdrift.scoring.export.id_forms import IdForm
 
 FormatName = Literal[
@@ -93,8 +93,8 @@ def export_release(
             where=display_path(release),
             hint="--config is for as-of, whose corpus is text or statements",
         )
-    writable(source.out)
-    format_names[format_name](source)
+    with new_folder(source.out):
+        format_names[format_name](source)
     for file, records in source.files.items():
         say(f"  {file}: {records:,} records")
     for note, records in source.notes.items():

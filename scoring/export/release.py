@@ -16,11 +16,13 @@ import duckdb
 import jsonlines
 
 from factdrift.builders.core import duck
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, SplitEntry
+from factdrift.scoring.export.formats import advice
 from factdrift.scoring.export.id_forms import IdForm
 
 Row = Mapping[str, Any]
@@ -88,9 +90,12 @@ class Release:
             and any(split.rows for split in config.splits)
         ]
         if not matching_configs:
-            type_names = f"{self.manifest.dataset} has nothing for the format {self.format}"
-            names = " or ".join(row.__name__ for row in row_types)
-            raise UserError(type_names, where=self.folder, hint=f"it needs rows of {names}")
+            dataset = self.manifest.dataset
+            raise UserError(
+                f"{dataset} has nothing for the format {self.format}",
+                where=display_path(self.folder),
+                hint=advice(self.format, dataset),
+            )
         return matching_configs
 
     def rows(self, split: SplitEntry, column_names: Sequence[str] | None = None) -> Iterator[Row]:
