@@ -14,7 +14,7 @@ import yaml
 
 from factdrift.builders.core.corrections import Correction, Corrections, read_corrections
 from factdrift.builders.core.dataset import Dataset
-from factdrift.builders.core.engine import Engine
+from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.facts.stated import Stated
@@ -38,7 +38,7 @@ from factdrift.builders.release.why.explain import WhySources, explain
 from factdrift.builders.release.why.words import lines
 from factdrift.builders.rows import Dropped, Entity, ParaphraseCloze, Statement
 from tests.conftest import ROOT, run_cli
-from tests.release_sample import BASE, Sample, cloze, dataset, from_rows, meta, publish
+from tests.release_sample import BASE, Sample, cloze, dataset, from_rows, meta, publish, segment
 from tests.tables import column_of, read_table
 
 STATEMENT = "Q1$00000000-0000-0000-0000-00000000000{}"
@@ -241,6 +241,30 @@ def test_a_correction_that_cannot_be_made_is_an_error(
     assert str(caught.value).startswith("correction 'a': ")
 
 
+@pytest.mark.slow
+def test_spark_corrects_as_duckdb_does(duck: Engine, mined: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    corrections = (
+        entry(id="a", statement=STATEMENT.format(4), drop=True),
+        entry(
+            id="b",
+            statement=STATEMENT.format(2),
+            mend={"start": 2022, "object": "Q13", "end": "open"},
+        ),
+        entry(id="c", statement=STATEMENT.format(1), mend={"end": "2020-05"}),
+    )
+    with engine("spark", tmp_path, threads=2) as spark:
+        results = [
+            [
+                sorted(map(str, eng.rows(table)))
+                for table in (stated.facts, stated.gaps, stated.dropped)
+            ]
+            for eng in (duck, spark)
+            for stated in [selected(eng, mined, *corrections)]
+        ]
+    assert results[0] == results[1]
+
+
 # --- Rows -----------------------------------------------------------------------------------------
 
 
@@ -322,6 +346,31 @@ def test_rows_that_name_it_go_with_it(
     errata = ReleaseErrata({"0001-2021Q3": row_entry(**action)})
     published = write_release(whole, meta(Sample(BASE)), tmp_path, errata=errata)
     assert column_of(rows_of(published.folder, "paraphrases/2021Q3"), "id") == [*left, "p2"]
+
+
+def test_lists_and_tables_without_ids_name_it_no_more(tmp_path: Path) -> None:
+    second = cloze(2, added=("Q5", "0001-2021Q3"))
+    rows = {
+        "unchanged": {"2021Q3": [cloze(1), second]},
+        "segments": {"all_time": [segment(1), segment(2, object="0001-2021Q3")]},
+    }
+    release = corrected(tmp_path, row_entry(drop=True), rows=rows).folder
+    (row,) = rows_of(release, "unchanged/2021Q3")
+    assert row["added"] == ["Q5"]
+    assert column_of(rows_of(release, "segments/all_time"), "subject") == ["Q1"]
+    drops = pq.read_table(release / "dropped.parquet").to_pylist()
+    items = column_of([drop for drop in drops if drop["step"] == "errata"], "item")
+    assert items == ["0001-2021Q3", "0001-2021Q3/segments"]
+
+
+def test_a_strangers_words_are_no_markup(tmp_path: Path) -> None:
+    words = "<img src=x> | [a](http://b) \x1b[31m\n# head"
+    texts = {"wrong": words, "source": "javascript:alert(1)", "by": words}
+    published = corrected(tmp_path, row_entry(drop=True, **texts))
+    card = (published.folder / "README.md").read_text("utf-8")
+    (line,) = [line for line in card.splitlines() if line.startswith("| `a` |")]
+    assert line.count("|") == 7 and "<img" not in line and "\x1b" not in line
+    assert re.search(r"(?<!\\)\]\(", line) is None  # no link
 
 
 def test_the_same_bytes_without_what_is_corrected_elsewhere(tmp_path: Path) -> None:

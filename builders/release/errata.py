@@ -2,7 +2,8 @@
 
 A row that a correction drops goes to `dropped.parquet` with the id of the entry, and so do rows of
 other configs that name it, such as its paraphrases and its choices: they ask the same and have the
-same mistake. A row that it mends gets other values; rows that name it go where its answers change.
+same mistake. Lists, such as those of passages, name it no more. A row that it mends gets other
+values; rows that name it go where its answers change.
 """
 
 from collections import Counter
@@ -70,7 +71,7 @@ class ReleaseErrata:
 
     def table(self, table: Table) -> Table:
         """Return a config whose rows are corrected while they are read."""
-        if not self.by_row or all(column.name != "id" for column in columns(table.row)):
+        if not self.by_row:
             return table
         splits: dict[str, RowSource] = {
             name: partial(self._flow, table, row_source)
@@ -104,30 +105,31 @@ class ReleaseErrata:
 
     def _flow(self, table: Table, row_source: RowSource) -> Iterator[pa.RecordBatch]:
         for batch in read_source(row_source, table.group):
-            yield self._corrected(table, batch)
+            yield self._without_names(self._corrected(table, batch))
 
     def _corrected(self, table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a batch without the rows that corrections drop, and with those that they mend."""
-        own_matches = pc.is_in(batch.column("id"), self._all_ids.cast(batch.column("id").type))
         named_rows: dict[int, Correction] = {}
+        own_places: set[int] = set()
         for column_name in _text_columns(batch):
             matches = pc.is_in(
                 batch.column(column_name), self._all_ids.cast(batch.column(column_name).type)
             )
             for place in pc.indices_nonzero(matches).to_pylist():
                 row_id = batch.column(column_name)[place].as_py()
+                if column_name == "id":
+                    own_places.add(place)
                 # the row itself comes before what it names
-                if column_name == "id" or place not in named_rows:
-                    named_rows[place] = self.by_row[row_id]
+                named_rows.setdefault(place, self.by_row[row_id])
         if not named_rows:
             return batch
         roles = column_roles(table.row)
         dropped_places: set[int] = set()
         for place, correction in named_rows.items():
-            is_own = bool(own_matches[place].as_py())
+            is_own = place in own_places
             if correction.drop or (not is_own and _touches_answers(correction, roles)):
                 dropped_places.add(place)
-                self._note_drop(batch.slice(place, 1).to_pylist()[0], correction)
+                self._note_drop(batch.slice(place, 1).to_pylist()[0], correction, table.name)
             elif is_own:
                 batch = _mended(batch, place, correction, columns(table.row))
             else:
@@ -138,14 +140,28 @@ class ReleaseErrata:
         kept_places = pa.array([place not in dropped_places for place in range(batch.num_rows)])
         return batch.filter(kept_places)
 
-    def _note_drop(self, row: Mapping[str, Any], correction: Correction) -> None:
+    def _without_names(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return a batch whose lists, such as those of passages, name no row that is dropped."""
+        dropped_ids = {row for row, correction in self.by_row.items() if correction.drop}
+        for place, column in enumerate(batch.schema):
+            if not (pa.types.is_list(column.type) and pa.types.is_string(column.type.value_type)):
+                continue
+            named = pc.is_in(batch.column(place).flatten(), pa.array(sorted(dropped_ids), pa.string()))
+            if pc.any(named).as_py():
+                lists = [
+                    names and [name for name in names if name not in dropped_ids]
+                    for names in batch.column(place).to_pylist()
+                ]
+                batch = batch.set_column(place, column, pa.array(lists, column.type))
+        return batch
+
+    def _note_drop(self, row: Mapping[str, Any], correction: Correction, config_name: str) -> None:
+        row_id = row.get("id") or f"{correction.row}/{config_name}"
         texts = {
             name: row[name] if isinstance(row.get(name), str) else None
             for name in ("subject", "relation", "period")
         }
-        self._dropped[row["id"]] = Dropped(
-            DROP_STEP, CORRECTED, row["id"], **texts, detail=correction.id
-        )
+        self._dropped[row_id] = Dropped(DROP_STEP, CORRECTED, row_id, **texts, detail=correction.id)
 
 
 def _text_columns(batch: pa.RecordBatch) -> list[str]:
