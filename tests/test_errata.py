@@ -107,6 +107,14 @@ def test_a_mistake_is_told_at_its_line(
     assert f"corrections.yaml:{line}: {message}" in str(caught.value)
 
 
+def test_a_file_may_be_without_entries(tmp_path: Path) -> None:
+    path = tmp_path / "corrections.yaml"
+    path.write_text("corrections:\n", "utf-8")
+    assert read_corrections(path).ids == set()
+    add_entries(path, [row_entry(drop=True)])
+    assert read_corrections(path).ids == {"a"}
+
+
 def test_nothing_is_looked_up_where_the_release_is_not_here(tmp_path: Path) -> None:
     path = tmp_path / "corrections.yaml"
     path.write_text(FILE.replace("0001-2021Q3", "no-such-row"), "utf-8")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     Field,
@@ -146,6 +146,12 @@ class Corrections(Strict):
     """All entries of a file."""
 
     corrections: tuple[Correction, ...] = ()
+
+    @field_validator("corrections", mode="before")
+    @classmethod
+    def _none_yet(cls, entries: Any) -> Any:
+        """Take `corrections:` with nothing behind it for an empty list."""
+        return () if entries is None else entries
 
     @model_validator(mode="after")
     def _agreeing(self, info: ValidationInfo) -> "Corrections":

@@ -146,7 +146,9 @@ class ReleaseErrata:
         for place, column in enumerate(batch.schema):
             if not (pa.types.is_list(column.type) and pa.types.is_string(column.type.value_type)):
                 continue
-            named = pc.is_in(batch.column(place).flatten(), pa.array(sorted(dropped_ids), pa.string()))
+            named = pc.is_in(
+                batch.column(place).flatten(), pa.array(sorted(dropped_ids), pa.string())
+            )
             if pc.any(named).as_py():
                 lists = [
                     names and [name for name in names if name not in dropped_ids]
