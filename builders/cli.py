@@ -193,7 +193,9 @@ def _end_usage(error: Any) -> NoReturn:
         message = f"{option_name}: there is no such option"
         near_name = did_you_mean(str(option_name), _option_names(error.ctx))
     elif option_name:
-        message = f"{option_name} needs a value"
+        # `Option '--window' requires 2 arguments.`
+        value_count = re.search(r"requires (\d+) arguments", message)
+        message = f"{option_name} needs {value_count[1] + ' values' if value_count else 'a value'}"
     say(f"error: {message}")
     hint_text = f"did you mean {near_name}? " if near_name else ""
     say(f"  {hint_text}{_command_path(error.ctx)} --help lists all")

@@ -13,11 +13,13 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple, get_args
 
+import requests
+
 from factdrift.builders.core.addresses import without_credentials
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors, replacing
+from factdrift.builders.core.files import disk_errors, replacing, resource
 from factdrift.builders.core.hints import require_extra
 from factdrift.builders.facts.mined_properties import properties_to_ask
 from factdrift.builders.facts.relations import relations_with_own, select_relations
@@ -25,6 +27,7 @@ from factdrift.builders.generate.prompts import ModelSettings
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.wikidata.finish import TABLES, mined_damage, read_summary
 from factdrift.builders.wikidata.sparql import RoadName, mine_sparql
+from factdrift.builders.wikidata.sparql_client import with_contact
 from factdrift.scoring.baselines import write_baselines
 from factdrift.scoring.report import write_report
 from factdrift.scoring.run_model import ModelOrder, run_model
@@ -32,23 +35,24 @@ from factdrift.scoring.score import ScoreOptions, Scores, score_predictions
 
 _MOST_PERIODS = 400
 """Periods of a window, a hundred years of quarters."""
+_SERVER_TIMEOUT = 10.0
+"""Seconds in which the server of a model answers: it need not have loaded the model."""
 _PICTURES = ("began", "period")
 """The curves of a report, the one that shows where knowledge stops first."""
 _RECIPE = """\
 # Written by `factdrift quick`. The same release again, from what was mined:
-#   factdrift release {name} --dump mined
-dataset: dynamic-templama-quick
+#   factdrift release recipe.yaml --dump {dump}
+dataset: dynamic-templama-{kind}
 version: auto
-title: DynamicTempLAMA from an endpoint
+title: DynamicTempLAMA of the last {granularity}s
 summary: >-
   Cloze queries on facts that change, a test set for each of the last {granularity}s, split by what
-  happened to the answer: unchanged, updated, new or deleted. From a SPARQL endpoint.
+  happened to the answer: unchanged, updated, new or deleted. From {source}.
 licence: CC0-1.0
 tags: [temporal-knowledge, cloze, lama, knowledge-probing]
 inputs:
   dump:
-    licence: CC0-1.0
-    homepage: {endpoint}
+    licence: CC0-1.0{about}
   learned: {{licence: CC0-1.0, optional: true}}
 build:
   builder: dynamic-templama
@@ -57,16 +61,32 @@ build:
 """
 
 
+class _Sample(NamedTuple):
+    """The bundled dump, with the day that it is of."""
+
+    path: Path
+    day: date
+    note: str
+
+
+SAMPLE = _Sample(
+    resource("samples", "wikidata", "wikidata-20260202-all.json.gz"),
+    date(2026, 2, 2),
+    "Written by hand for this sample; ids from Q900000000 on are not those of Wikidata.",
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class QuickOrder:
     """The options of `factdrift quick`.
 
-    `periods`: the first and the last period with a test set; `day`: the day of the endpoint's data
-    where it does not say it; `minutes`: how long the endpoint is asked; `limit`: rows of each
-    config that the model is asked; `out`: the folder of everything.
+    `endpoint`: what is asked, None for the bundled sample; `periods`: the first and the last period
+    with a test set; `snapshot`: the day of the endpoint's data where it does not say it;
+    `minutes`: how long the endpoint is asked; `limit`: rows of each config that the model is asked;
+    `out`: the folder of everything.
     """
 
-    endpoint: str
+    endpoint: str | None
     user_agent: str | None
     relations: Sequence[str]
     periods: tuple[Period, Period]
@@ -84,7 +104,8 @@ class QuickOrder:
     @property
     def folder(self) -> Path:
         """The folder of this window: another quarter begins anew."""
-        return self.out / str(self.periods[1])
+        kind = "" if self.endpoint is not None else "sample-"
+        return self.out / f"{kind}{self.periods[1]}"
 
 
 def window_periods(window: tuple[str, str], day: date) -> tuple[Period, Period]:
@@ -144,11 +165,14 @@ def make_quickly(order: QuickOrder) -> QuickResult:
     """
     require_extra("score", "scores need SciPy, for their intervals")
     if order.settings is not None:
-        order.settings.kind()  # a model that is not there is told before the endpoint is asked
+        _refuse_missing_model(order.settings)  # before the endpoint is asked
+    select_relations(relations_with_own(order.templates), order.relations, order.templates)
+    if order.endpoint is not None:
+        with_contact(order.user_agent)
     recipe_file, is_new = _write_recipe(order)
-    mined_folder = _mine(order, is_new)
+    dump = SAMPLE.path if order.endpoint is None else _mine(order, order.endpoint, is_new)
     release_options = ReleaseOptions(
-        given={"dump": [str(mined_folder)]},
+        given={"dump": [str(dump)]},
         build=order.out / "build",
         templates=order.templates,
         say=order.say,
@@ -169,6 +193,21 @@ def make_quickly(order: QuickOrder) -> QuickResult:
     )
 
 
+def _refuse_missing_model(settings: ModelSettings) -> None:
+    """Raise `UserError` if a model, or the server that has it, is not there."""
+    settings.kind()
+    if address := getattr(settings, "base_url", None):
+        try:
+            # any answer will do: not every server lists its models
+            requests.get(address, timeout=_SERVER_TIMEOUT, allow_redirects=False)
+        except requests.RequestException:
+            where = without_credentials(address)
+            hint_text = "is the server running, and is this its address, up to /v1?"
+            raise UserError(
+                "the model's server does not answer", where=where, hint=hint_text
+            ) from None
+
+
 def knowledge_sentence(scores: Scores) -> str:
     """Say in which period a model's knowledge stops, or that its answers do not show it."""
     if stop := scores.stop:
@@ -185,9 +224,14 @@ def knowledge_sentence(scores: Scores) -> str:
 def _write_recipe(order: QuickOrder) -> tuple[Path, bool]:
     """Write the recipe of this order; return its file, and whether it was another one before."""
     first, last = order.periods
+    about = f"\n    note: {SAMPLE.note}"
+    if order.endpoint is not None:
+        about = f"\n    homepage: {json.dumps(without_credentials(order.endpoint))}"
     recipe_text = _RECIPE.format(
-        name="recipe.yaml",
-        endpoint=json.dumps(without_credentials(order.endpoint)),
+        dump="sample" if order.endpoint is None else "mined",
+        kind="sample" if order.endpoint is None else "quick",
+        about=about,
+        source="the bundled sample" if order.endpoint is None else "a SPARQL endpoint",
         relations=", ".join(order.relations),
         granularity=last.granularity,
         before=first + -1,
@@ -203,7 +247,7 @@ def _write_recipe(order: QuickOrder) -> tuple[Path, bool]:
     return recipe_file, is_new
 
 
-def _mine(order: QuickOrder, is_new: bool) -> Path:
+def _mine(order: QuickOrder, endpoint: str, is_new: bool) -> Path:
     """Mine the relations from the endpoint, unless that was done for the same recipe."""
     relation_table = relations_with_own(order.templates)
     relations = select_relations(relation_table, order.relations, order.templates)
@@ -221,7 +265,7 @@ def _mine(order: QuickOrder, is_new: bool) -> Path:
             )
             return mined_folder
     mine_sparql(
-        order.endpoint,
+        endpoint,
         mined_folder,
         relations=properties,
         classes=needs_classes,

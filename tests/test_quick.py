@@ -110,9 +110,26 @@ def test_what_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
         (["--day", "yesterday"], "--day: not a day"),
         (["--relations", "P7777"], "P7777: no template"),
         (["--user-agent", "me"], "only with a User-Agent that holds a contact"),
-        ([], "only with a User-Agent that holds a contact"),
+        ([], "--user-agent 'my-project/1.0"),
+        (["--window", "quarter"], "--window needs 2 values"),
+        (["--model", "m", "--base-url", "http://127.0.0.1:9/v1"], "server does not answer"),
     ):
         assert message in run_cli("quick", *options, *more_words, ok=False).stderr
+    assert not (tmp_path / "quick").exists()
+
+
+@pytest.mark.slow
+def test_the_whole_way_with_the_bundled_sample(tmp_path: Path) -> None:
+    """What a stranger could not try without an endpoint: release, report and curve."""
+    out = tmp_path / "quick"
+    words = ["--sample", "--relations", "P286,P488", "--window", "3", "quarters"]
+    printed = run_cli("quick", *words, "--out", out)
+    assert printed.stdout == f"{out / 'releases/dynamic-templama-sample/1.0.0'}\n"
+    card = (out / "releases/dynamic-templama-sample/1.0.0/README.md").read_text("utf-8")
+    assert "From the bundled sample." in card
+    assert "not those of Wikidata" in card
+    assert (out / "sample-2025Q4/report/report.html").is_file()
+    assert (out / "releases/dynamic-templama-sample/1.0.0/data/updated").is_dir()
 
 
 def test_the_sentence_about_knowledge() -> None:
@@ -186,5 +203,5 @@ def test_the_rows_are_those_of_the_dump_after_two_kills(server: Server, tmp_path
     assert release_rows(out / "releases")["learned"]
 
     server.reset()
-    _mine(quick_order(out, endpoint), is_new=False)
+    _mine(quick_order(out, endpoint), endpoint, is_new=False)
     assert server.log == []

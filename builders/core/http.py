@@ -9,6 +9,7 @@ off, and stop only after a number of attempts. Its parser of `Retry-After` is us
 
 import json
 import os
+import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
@@ -409,6 +410,8 @@ def _cause(error: BaseException) -> str:
     """Return the system's message for a failed connection, such as `Connection refused`."""
     cause: BaseException | None = error
     while cause is not None:
+        if isinstance(cause, socket.gaierror):
+            return "its name is not known here: is this machine online?"
         if isinstance(cause, OSError) and cause.errno:
             return os.strerror(cause.errno)
         cause = getattr(cause, "reason", None) or cause.__cause__ or cause.__context__

@@ -43,7 +43,7 @@ def dump_lists(
             errors.append(error)
             lists[name] = {"title": publisher.title, "dumps": [], "error": str(error)}
     if len(errors) == len(lists):
-        raise errors[0]
+        raise UserError("\n".join(dict.fromkeys(map(str, errors))))
     return lists
 
 

@@ -271,7 +271,7 @@ def _choose_inputs(
             keeps_day = recipe_input.kind == "gold" or not recipe_input.path
             changed_fields = {
                 "sha256": None,
-                "note": None,
+                "note": None if recipe_input.path else recipe_input.note,
                 "snapshot": recipe_input.snapshot if keeps_day else None,
             }
             input_paths, path_day = without_day(named_inputs[input_name])
@@ -287,6 +287,11 @@ def _choose_inputs(
         elif not recipe_input.optional:
             option = f"--{input_name} " if input_name in INPUTS else f"--input {input_name}="
             hint_text = f"give it: {option}path/to/the/file"
+            if input_name == "dump":
+                hint_text += (
+                    ", --dump latest (fetched: over 100 GB; factdrift dumps says), or "
+                    "--dump sample; factdrift quick needs no dump"
+                )
             error_text = f"input {input_name!r} is not given"
             raise UserError(error_text, where=display_path(recipe_file), hint=hint_text)
     return dict(

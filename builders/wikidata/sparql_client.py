@@ -102,6 +102,17 @@ def is_short(row_count: int, expected_count: int) -> bool:
     return expected_count - row_count > max(_GONE, expected_count * _GONE_SHARE)
 
 
+def with_contact(user_agent: str | None) -> str:
+    """Return a User-Agent that has a contact, as endpoints want it; else raise `UserError`."""
+    if not user_agent or not _CONTACT.search(user_agent) or not user_agent.isprintable():
+        raise UserError(
+            "a SPARQL endpoint is asked only with a User-Agent that holds a contact",
+            hint="give --user-agent 'my-project/1.0 (mailto:me@example.org)', with yours; see "
+            "https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy",
+        )
+    return user_agent
+
+
 class SparqlClient:
     """Asks one endpoint by POST, one query at a time, as its operators want it.
 
@@ -117,17 +128,11 @@ class SparqlClient:
         policy: RetryPolicy,
         minutes: float | None = None,
     ) -> None:
-        if not user_agent or not _CONTACT.search(user_agent) or not user_agent.isprintable():
-            raise UserError(
-                "a SPARQL endpoint is asked only with a User-Agent that holds a contact",
-                hint="pass one such as 'my-project/1.0 (mailto:me@example.org)'; see "
-                "https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy",
-            )
         service = parse_address(endpoint)
         self.address = without_credentials(service.url)
         self._service, self._policy, self._sessions = service, policy, Sessions()
         self.requests, self._minutes, self._start = 0, minutes, time.monotonic()
-        self._wrapper = SPARQLWrapper(service.url, agent=user_agent)
+        self._wrapper = SPARQLWrapper(service.url, agent=with_contact(user_agent))
         self._wrapper.setOnlyConneg(True)
         self._wrapper.setMethod(POST)
         self._wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
