@@ -31,7 +31,7 @@ def test_drafts_have_typed_gaps_and_stand_alone() -> None:
 
 
 def test_words_are_names_numbers_and_nouns_of_the_headline() -> None:
-    article_words = _words(NEWS, FINDER.find(NEWS), FINDER.news_nouns(NEWS))
+    article_words = _words(NEWS, *FINDER.find_with_nouns(NEWS))
     assert isinstance(article_words, ArticleWords)
     assert {"Exeter", "300", "jobs", "strike", "$20 million"} <= {*article_words.candidates}
     assert {"Ann Lee", "months", "court"}.isdisjoint(article_words.candidates)

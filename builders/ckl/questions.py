@@ -139,10 +139,10 @@ class RecentArticles(Step):
             if model is not None:
                 made_rows += self._questions(batch, finder, model, counts)
             for article in batch:
-                candidates = finder.find(article)
+                candidates, news_nouns = finder.find_with_nouns(article)
                 if model is None:
                     made_rows.append(_drafts(article, candidates, self.generate.kept, counts))
-                made_rows.append(_words(article, candidates, finder.news_nouns(article)))
+                made_rows.append(_words(article, candidates, news_nouns))
             for made_row in made_rows:
                 rows_by_type[type(made_row)].append(made_row)
         for table_name, (row, _) in _TABLES.items():

@@ -1,9 +1,9 @@
 """Answer candidates for language models: names, dates and phrases as spans of an article."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from factdrift.builders.rows import AnswerType, Article, Candidate
 from factdrift.builders.text.data import word_set
@@ -59,51 +59,20 @@ class SpacyFinder:
 
         Lines that are no news give none: boilerplate, bylines and other lines without a verb.
         """
-        candidates: list[Candidate] = []
-        line_starts = sentence_starts(article)
         with self.nlp.memory_zone():
-            for line_index, parsed_line in enumerate(self.nlp.pipe(article.sentences[1:]), 1):
-                if not _tells_news(parsed_line):
-                    continue
-                line_spans = sorted(
-                    set(_answer_spans(parsed_line)), key=lambda span: (span[0], -span[1], span[2])
-                )
-                for span_start, span_end, answer_type, entity_label in line_spans:
-                    start, end = (
-                        line_starts[line_index] + span_start,
-                        line_starts[line_index] + span_end,
-                    )
-                    candidates.append(
-                        Candidate(
-                            start,
-                            end,
-                            article.text[start:end],
-                            answer_type,
-                            entity_label,
-                            line_index,
-                        )
-                    )
-        return candidates
+            body = list(_news_lines(article, self.nlp.pipe(article.sentences[1:])))
+            return _candidates(article, body)
 
-    def news_nouns(self, article: Article) -> list[tuple[int, int]]:
-        """Return the spans of common nouns that carry the news: those that the headline has too.
+    def find_with_nouns(self, article: Article) -> tuple[list[Candidate], list[tuple[int, int]]]:
+        """Return the candidates as `find` does, and the spans of common nouns that carry the news.
 
-        They are the nouns of the body whose base form stands in the headline; times are none.
+        They are the nouns of the body whose base form the headline has, too; times are none. The
+        article is parsed once for both: parsing is nearly all of the time.
         """
-        line_starts = sentence_starts(article)
-        spans: list[tuple[int, int]] = []
         with self.nlp.memory_zone():
-            headline, *body = self.nlp.pipe(article.sentences)
-            told = {token.lemma_.lower() for token in headline if token.is_alpha}
-            for line_start, parsed_line in zip(line_starts[1:], body, strict=True):
-                if not _tells_news(parsed_line):
-                    continue
-                for token in parsed_line:
-                    is_noun = token.tag_ in ("NN", "NNS") and token.ent_type_ not in _TIMES
-                    if is_noun and len(token) >= _SHORTEST_NOUN and token.lemma_.lower() in told:
-                        start = line_start + token.idx
-                        spans.append((start, start + len(token)))
-        return spans
+            headline, *parsed_lines = self.nlp.pipe(article.sentences)
+            body = list(_news_lines(article, parsed_lines))
+            return _candidates(article, body), list(_news_nouns(headline, body))
 
     def names(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the named entities of each text, in order; dates and numbers are none."""
@@ -113,6 +82,47 @@ class SpacyFinder:
                 entities = (entity for entity in parsed_text.ents if entity.label_ in _NAME_LABELS)
                 text_names.append([entity.text for entity in entities])
             return text_names
+
+
+class _NewsLine(NamedTuple):
+    """A line of the body that tells news: its number, its offset in the text, and its parse."""
+
+    number: int
+    offset: int
+    parse: Any
+
+
+def _news_lines(article: Article, parsed_lines: Iterable[Any]) -> Iterator[_NewsLine]:
+    """Yield the lines behind the headline that tell news."""
+    offsets = sentence_starts(article)[1:]
+    for number, (offset, parsed_line) in enumerate(zip(offsets, parsed_lines, strict=True), 1):
+        if _tells_news(parsed_line):
+            yield _NewsLine(number, offset, parsed_line)
+
+
+def _candidates(article: Article, body: Iterable[_NewsLine]) -> list[Candidate]:
+    """Return the candidates of lines, in their order."""
+    candidates: list[Candidate] = []
+    for line in body:
+        line_spans = sorted(
+            set(_answer_spans(line.parse)), key=lambda span: (span[0], -span[1], span[2])
+        )
+        for span_start, span_end, answer_type, entity_label in line_spans:
+            start, end = line.offset + span_start, line.offset + span_end
+            answer = article.text[start:end]
+            candidates.append(Candidate(start, end, answer, answer_type, entity_label, line.number))
+    return candidates
+
+
+def _news_nouns(headline: Any, body: Iterable[_NewsLine]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the nouns of lines whose base form stands in the headline."""
+    told = {token.lemma_.lower() for token in headline if token.is_alpha}
+    for line in body:
+        for token in line.parse:
+            is_noun = token.tag_ in ("NN", "NNS") and token.ent_type_ not in _TIMES
+            if is_noun and len(token) >= _SHORTEST_NOUN and token.lemma_.lower() in told:
+                start = line.offset + token.idx
+                yield start, start + len(token)
 
 
 def _tells_news(parsed_line: Any) -> bool:
