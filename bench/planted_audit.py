@@ -51,10 +51,13 @@ COUNTS = {
     "true before": 90,
     "never stated": 70,
     "one of several": 40,
-    "in doubt": 40,
+    "in doubt": 25,
+    "silent": 15,
     "not in the dump": 25,
     "not linked": 15,
 }
+SILENT = {"silent": "not in the dump"}
+"""The verdict where the dump has the subject, and states nothing of the property."""
 
 
 def entities(path: str) -> Iterator[Json]:
@@ -280,9 +283,7 @@ def planted(path: str) -> tuple[list[tuple[str, Pair, str, list[str]]], Json, Js
         verdict: draw.sample(rows, min(len(rows), COUNTS[verdict]))
         for verdict, rows in sorted(choices_by_verdict.items())
     }
-    for pair in draw.sample(silent_pairs, COUNTS["in doubt"] - len(picks["in doubt"][:25])):
-        picks["in doubt"] = [*picks["in doubt"][:25], *picks["in doubt"][25:], (pair, "Q42", [])]
-    picks["in doubt"] = [*picks["in doubt"][:25], *picks["in doubt"][-15:]]
+    picks["silent"] = [(pair, "Q42", []) for pair in draw.sample(silent_pairs, COUNTS["silent"])]
     planted_rows = [row for rows in picks.values() for row in rows]
     for verdict in ("not in the dump", "not linked"):
         picks[verdict] = draw.sample(planted_rows, COUNTS[verdict])
@@ -330,7 +331,12 @@ def main(dump: str, table: str, gold: str) -> None:
         for number, (verdict, pair, target, _) in enumerate(rows, 1):
             writer.writerow(table_row(number, verdict, pair, target, labels, aliases, draw))
     verdicts = {
-        str(number): {"verdict": verdict, "pair": pair, "answer": target, "now": now}
+        str(number): {
+            "verdict": SILENT.get(verdict, verdict),
+            "pair": pair,
+            "answer": target,
+            "now": now,
+        }
         for number, (verdict, pair, target, now) in enumerate(rows, 1)
     }
     Path(gold).write_text(json.dumps(verdicts, indent=0) + "\n", "utf-8")

@@ -34,7 +34,7 @@ def mine(
         list[str] | None,
         Argument(
             help="Dump files, globs of shards, or folders; PATH@2026-11-09: of a day; or latest, "
-            "or 2026-11-09: Wikidata's own."
+            "or 2026-11-09: Wikidata's own; or sample: ours."
         ),
     ] = None,
     *,

@@ -555,10 +555,13 @@ def quick(
     echo(str(result.release))
 
 
+_AUDIT_DUMP = "A Wikidata dump; latest, or a day: 2026-11-09; or sample: ours. Repeatable."
+
+
 def audit(
     file: Annotated[Path, typer.Argument(help="JSON lines, JSON, CSV, TSV or Parquet.")],
     *,
-    dump: Annotated[list[str], typer.Option(metavar="PATH", help="A Wikidata dump. Repeatable.")],
+    dump: Annotated[list[str], typer.Option(metavar="PATH", help=_AUDIT_DUMP)],
     as_of: Annotated[
         str | None,
         typer.Option(

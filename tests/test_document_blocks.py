@@ -20,7 +20,7 @@ from tests.conftest import ROOT, run_process, run_python_of
 from tests.test_docs import shell_commands
 
 ELSEWHERE = {
-    r"make |for |done$|.*(python -m |\s)samples[/.]|cat audits/": "a checkout",
+    r"make |for |done$|.*(python -m |\s)samples[/.]": "a checkout",
     r"pip install (?!-e)": "packages are installed before the tests",
     r"factdrift (dumps|quick)|.*(https?://|--dump (latest|\d)|--user-agent)": "the network",
     r".*(release [^/]*--model |run-model|gpt2|all_minilm|OPENAI|streamingqa-paper)": "a model",

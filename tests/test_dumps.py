@@ -8,10 +8,17 @@ import pytest
 
 from factdrift.builders.core import listings, remote
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
 from factdrift.builders.core.http import RetryPolicy
+from factdrift.builders.core.inputs import Kind
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes import dumps
-from factdrift.builders.recipes.dumps import PUBLISHERS, find_addresses, published_checksum
+from factdrift.builders.recipes.dumps import (
+    PUBLISHERS,
+    find_addresses,
+    published_checksum,
+    resolve_inputs,
+)
 from factdrift.builders.recipes.recipe import fetched, find_inputs, find_recipe, read_recipe
 from factdrift.builders.release.release import (
     ReleaseOptions,
@@ -243,6 +250,50 @@ def test_latest_never_reaches_a_release(server: DumpServer, tmp_path: Path) -> N
     never = own.model_copy(update={"inputs": {"dump": dated.model_copy(update={"path": "latest"})}})
     with pytest.raises(UserError, match=r"mine.yaml: .*other rows tomorrow\n.*write the day"):
         find_inputs(never, tmp_path / "mine.yaml", {}, None, workspace)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "expected"),
+    [
+        ("wikidata", "dump", "samples/wikidata/wikidata-20260202-all.json.gz"),
+        ("wikidata", "older", "samples/wikidata/wikidata-20230102-all.json.gz"),
+        ("wikidata", "mine", "samples/wikidata/wikidata-20260202-all.json.gz"),
+        ("pages", "pages", "samples/wikipedia/enwiki-20260201-pages-articles-multistream.xml.bz2"),
+        ("news", "news", "samples/news"),
+        ("file", "keep", None),
+        ("gold", "gold", None),
+    ],
+)
+def test_sample_names_our_own_files(
+    kind: Kind, name: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a network, in any folder; a path of that name is meant itself."""
+    monkeypatch.chdir(tmp_path)
+    path = "sample" if expected is None else str(resource(expected))
+    assert resolve_inputs({name: ["sample"]}, {name: kind}, pytest.fail) == {name: [path]}
+    assert expected is None or Path(path).exists()
+    (tmp_path / "sample").touch()
+    assert resolve_inputs({name: ["sample"]}, {name: kind}, pytest.fail) == {name: ["sample"]}
+
+
+def test_a_recipe_and_mine_read_the_sample(tmp_path: Path) -> None:
+    sample = find_recipe("temporal-facts")
+    recipe = read_recipe(sample)
+    inputs = {
+        name: recipe_input.model_copy(update={"path": "sample", "sha256": None})
+        for name, recipe_input in recipe.inputs.items()
+        if recipe_input.path
+    }
+    workspace = Workspace(tmp_path, lambda _: None)
+    own = recipe.model_copy(update={"inputs": inputs})
+    sources = find_inputs(own, tmp_path / "mine.yaml", {}, None, workspace)
+    bundled = find_inputs(recipe, sample, {}, None, workspace)
+    assert {name: source.sha256 for name, source in sources.items()} == {
+        name: source.sha256 for name, source in bundled.items()
+    }
+    out = tmp_path / "mined"
+    mined = run_cli("mine", "sample", "--out", out, cwd=tmp_path)
+    assert "statements of 2026-02-02" in mined.stderr and (out / "statements.parquet").is_file()
 
 
 FORMS = [

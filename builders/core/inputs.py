@@ -43,16 +43,20 @@ INPUTS: Mapping[str, InputName] = {
     for row in (
         InputName(
             *("dump", "wikidata"),
-            "A dump, a glob or folder of shards, a mined folder; latest, or a day: 2026-11-09.",
+            "A dump, a glob or folder of shards, a mined folder; latest, or a day: 2026-11-09; or "
+            "sample: ours.",
         ),
-        InputName("older", "wikidata", "An older dump, to compare with."),
+        InputName("older", "wikidata", "An older dump, to compare with; or sample."),
         InputName(
             "learned", "file", "Learned times: the manifest.json of a release of a whole dump."
         ),
-        InputName("news", "news", "News archives: files, globs, folders; latest, or a year."),
+        InputName(
+            "news", "news", "News archives: files, globs, folders; latest, or a year; or sample."
+        ),
         InputName("keep", "file", "A list of article ids to keep."),
         InputName(
-            "pages", "pages", "Wikipedia dumps, JSONL or Parquet of pages; latest, or a day."
+            *("pages", "pages"),
+            "Wikipedia dumps, JSONL or Parquet of pages; latest, or a day; or sample.",
         ),
         InputName("trex", "file", "T-REx files of LAMA, or folders."),
         InputName("gold", "gold", "What people said: judgments/, a layout's folder in it."),

@@ -2,7 +2,7 @@
 
 An input may be named by `latest` or by a day, `2026-11-09`, in the place of a path. It becomes the
 address of the dump of that day before anything else is done, so that no result depends on when it
-was made without saying so.
+was made without saying so. `sample` names the files that come with the program.
 
 Publishers list their dumps as folders named by days. A day can lack a dump, because it has other
 files, and a dump can be unfinished: Wikidata states the checksums of a dump when it is whole, and
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from factdrift.builders.core.addresses import parse_address, without_credentials
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
 from factdrift.builders.core.inputs import INPUTS, Kind
 from factdrift.builders.core.limits import LARGEST_LISTING
 from factdrift.builders.core.listings import ListedName, read_checksums, read_listing
@@ -30,7 +31,14 @@ __outside_step_keys__ = True
 
 Say = Callable[[str], None]
 
-LATEST = "latest"
+LATEST, SAMPLE = "latest", "sample"
+_SAMPLES: Mapping[str, str] = {
+    "older": "samples/wikidata/wikidata-20230102-all.json.gz",
+    "wikidata": "samples/wikidata/wikidata-20260202-all.json.gz",
+    "pages": "samples/wikipedia/enwiki-20260201-pages-articles-multistream.xml.bz2",
+    "news": "samples/news",
+}
+"""Input, else kind of inputs -> what of the program's own data `sample` means."""
 LANGUAGE = "en"
 """The language of Wikipedia's dumps where none is named; other pages are refused by recipes."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -319,24 +327,30 @@ def _no_dumps(publisher: Publisher, listing_address: str) -> UserError:
 
 
 def is_day_word(kind: Kind, text: str) -> bool:
-    """Whether an input of this kind is named by `latest` or by a day, or a year for news.
+    """Whether an input of this kind is named by `latest`, `sample` or a day, or a year for news.
 
     A path of that name that exists is meant itself.
     """
     day_word = _YEAR if kind == "news" else _DAY
-    names_day = text == LATEST or day_word.fullmatch(text) is not None
+    names_day = text in (LATEST, SAMPLE) or day_word.fullmatch(text) is not None
     return kind in _BY_KIND and names_day and not Path(text).exists()
 
 
-def find_addresses(kind: Kind, paths: Iterable[str], say: Say) -> list[str]:
+def find_addresses(
+    kind: Kind, paths: Iterable[str], say: Say, input_name: str | None = None
+) -> list[str]:
     """Return the paths of an input with the addresses of dumps in the place of days.
 
+    The sample of an input (`older`) may be another one than that of its kind.
     Raises `UserError` if there is no finished dump of such a day.
     """
     addresses: list[str] = []
     for path in paths:
         if not is_day_word(kind, path):
             addresses.append(path)
+            continue
+        if path == SAMPLE:
+            addresses.append(str(resource(_SAMPLES.get(input_name or kind) or _SAMPLES[kind])))
             continue
         publisher = _BY_KIND[kind]
         dump = _find_dump(publisher, path, say)
@@ -358,7 +372,7 @@ def resolve_inputs(
     resolved: dict[str, list[str]] = {}
     for name, paths in given_paths.items():
         kind = INPUTS[name].kind if name in INPUTS else kinds.get(name)
-        resolved[name] = find_addresses(kind, paths, say) if kind else list(paths)
+        resolved[name] = find_addresses(kind, paths, say, name) if kind else list(paths)
     return resolved
 
 

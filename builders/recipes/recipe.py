@@ -281,7 +281,7 @@ def _choose_inputs(
         elif recipe_input.path and (recipe_input.kind == "gold" or not ignores_recipe_paths):
             chosen_inputs[input_name] = _ChosenInput(
                 recipe_input,
-                _own_paths(recipe_file, recipe_input.kind, recipe_input.path, say),
+                _own_paths(recipe_file, input_name, recipe_input, say),
                 None,
             )
         elif not recipe_input.optional:
@@ -310,9 +310,10 @@ They take the day of another input, and therefore stand after all others (place 
 
 
 def _own_paths(
-    recipe_file: Path, kind: Kind, input_path: str, say: Callable[[str], None]
+    recipe_file: Path, input_name: str, recipe_input: RecipeInput, say: Callable[[str], None]
 ) -> list[str]:
     """Return the path or address of an input in a recipe, or those of the dump of its day."""
+    kind, input_path = recipe_input.kind, recipe_input.path or ""
     if not is_remote(input_path):
         own_path = recipe_path(recipe_file, input_path)
         if own_path.exists() or not is_day_word(kind, input_path):
@@ -323,7 +324,7 @@ def _own_paths(
                 "write the day: 2026-11-09; or leave `path` out and give latest to the command"
             )
             raise UserError(error_text, where=display_path(recipe_file), hint=hint_text)
-        return find_addresses(kind, [input_path], say)
+        return find_addresses(kind, [input_path], say, input_name)
     if without_credentials(input_path) != input_path:
         error_text = "an address in a recipe has no user, password or `?…`: recipes are published"
         hint_text = "give this input on the command line"

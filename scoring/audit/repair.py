@@ -13,21 +13,27 @@ import msgspec
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.schema import typed_rows
 from factdrift.scoring.audit.forms import ColumnChoice
-from factdrift.scoring.audit.rows import JudgedFact
+from factdrift.scoring.audit.rows import TRUE, JudgedFact, Verdict
 from factdrift.scoring.audit.steps import table_form
 from factdrift.scoring.audit.tables import TableRow, read_table, writing_like
 
 CHANGES = "changes.jsonl"
-_MENDED = ("true before", "true later", "never stated", "one of several")
-"""The verdicts after which a row gets what surely holds; that some answers of a row that is still
-true hold no longer is mended, too."""
+_MENDED: tuple[Verdict, ...] = ("true before", "true later")
+"""The verdicts after which a row gets what surely holds on the day."""
+
+_LEFT: dict[Verdict, str] = {
+    "in doubt": "left_in_doubt",
+    "never stated": "left_never_stated",
+}
+"""The verdicts that no repair follows, and their counts."""
 
 
 class RepairCounts(NamedTuple):
-    """How many rows were changed, and how many were left though their answers do not hold."""
+    """How many rows were changed, and how many were left though they may not hold."""
 
     changed: int
     left_in_doubt: int
+    left_never_stated: int
     left_without_answer: int
 
 
@@ -52,8 +58,10 @@ def write_repaired(
 
     `as_of`: the day that all rows were judged by, which rows with a date of their own get.
 
-    Rows in doubt, not linked or not in the dump stay as they are, and so do rows for whose day the
-    dump states nothing that surely holds, or several answers where the row has place for one.
+    A row whose answers hold stays as it is, also where others hold beside them: the table keeps its
+    answers as long as they are true. So do rows that the dump does not prove wrong: never stated,
+    in doubt, not linked or not in the dump; and rows for whose day it states nothing that surely
+    holds, or several answers where the row has place for one.
     """
     mender = _RowMender(table, columns, as_of)
     encode = msgspec.json.Encoder(enc_hook=str).encode
@@ -82,12 +90,16 @@ class _RowMender:
 
     def mended(self, row: TableRow, facts: Sequence[JudgedFact]) -> dict[str, Any]:
         """The row as it should be; the row as it is where it is right, or cannot be mended."""
-        if any(fact.verdict == "in doubt" for fact in facts):
-            self.counts["left_in_doubt"] += 1
-            return row.record
+        for verdict, count in (
+            ("in doubt", "left_in_doubt"),
+            ("never stated", "left_never_stated"),
+        ):
+            if any(fact.verdict == verdict for fact in facts):
+                self.counts[count] += 1
+                return row.record
         fact = facts[0]
         is_outdated = _is_outdated(fact)
-        if len(facts) > 1 or not (is_outdated or fact.verdict == "still true"):
+        if len(facts) > 1 or not (is_outdated or fact.verdict in TRUE):
             self.counts["left_without_answer"] += any(map(_is_outdated, facts))
             return row.record
         form = table_form(self._columns, row, self._table)
@@ -109,5 +121,9 @@ def _row_change(row: TableRow, record: Mapping[str, Any], verdict: str) -> RowCh
 
 
 def _is_outdated(fact: JudgedFact) -> bool:
-    """Whether the answers of a row are not what holds."""
-    return fact.verdict in _MENDED or (fact.verdict == "still true" and bool(fact.gone))
+    """Whether an answer of a row holds no longer, or not yet.
+
+    Of one answer that holds, `gone` has only other items of the same name.
+    """
+    lists_gone = len(fact.answers) > 1 and bool(fact.gone)
+    return fact.verdict in _MENDED or (fact.verdict in TRUE and lists_gone)

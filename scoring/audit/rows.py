@@ -17,12 +17,28 @@ Verdict = Literal[
 """still true: an answer surely holds on the day. one of several: likewise, beside others that the
 row does not list. true before, true later: it surely held before the day, or holds after it, and
 surely not on it. never stated: the dump states the relation of this subject, and never with this
-answer. in doubt: the dump cannot tell. not in the dump: it has no such subject. not linked: the row
-names no subject or no property that can be looked up, so that it is not judged."""
+answer. in doubt: the dump has something of it that cannot be read in one way. not in the dump: it
+has no such subject, or states nothing of the relation, so that nothing is said of the answer. not
+linked: the row names no subject or no property that can be looked up, so that it is not judged."""
 VERDICTS: tuple[Verdict, ...] = (
     *("still true", "one of several", "true before", "true later"),
     *("never stated", "in doubt", "not in the dump", "not linked"),
 )
+TRUE: tuple[Verdict, ...] = ("still true", "one of several")
+"""The verdicts on answers that hold."""
+STALE: tuple[Verdict, ...] = ("true before",)
+"""The verdicts on answers that held, and no longer do."""
+MEANINGS: dict[Verdict, str] = {
+    "still true": "the answer holds",
+    "one of several": "it holds, beside others that the row does not list",
+    "true before": "stale: it held before the day, and no longer",
+    "true later": "it began to hold after the day",
+    "never stated": "the dump states others, and never this one",
+    "in doubt": "the dump can be read in more than one way",
+    "not in the dump": "the dump is silent: nothing is said of the answer",
+    "not linked": "no id or property to look it up by: not judged",
+}
+"""Verdict -> what it means, in the words of the screen."""
 TOLD: tuple[Verdict, ...] = VERDICTS[:5]
 """The verdicts by which the dump tells something of the answer."""
 
@@ -77,7 +93,7 @@ class JudgedFact:
     relation: Annotated[str | None, "property id"]
     answers: Annotated[tuple[str, ...], "the first name, else the id, of each answer"]
     verdict: Annotated[str, "still true, one of several, true before, true later, …"]
-    reason: Annotated[str | None, "why in doubt, or why not linked"]
+    reason: Annotated[str | None, "why in doubt, what the dump lacks, or why not linked"]
     first_day: Annotated[date | None, "first day that the verdict is about"]
     last_day: Annotated[date | None, "last day that the verdict is about"]
     until_first: Annotated[date | None, "true before: earliest possible last day"]

@@ -17,7 +17,7 @@ from factdrift.builders.recipes.recipe import FINDERS, fetched
 from factdrift.builders.wikidata.finish import TABLES
 from factdrift.builders.wikidata.shards import snapshot_day
 from factdrift.builders.wikidata.steps import MineWithLookup
-from factdrift.scoring.audit import repair, summary
+from factdrift.scoring.audit import listing, repair, summary
 from factdrift.scoring.audit.forms import POPQA_PROPERTIES, ColumnChoice
 from factdrift.scoring.audit.steps import (
     IDS,
@@ -66,7 +66,8 @@ def audit(options: AuditOptions) -> summary.Summary:
     with workspace.lock():
         judged_file = workspace.folder(_judged_step(options, workspace)) / JUDGED
         options.out.mkdir(parents=True, exist_ok=True)
-        audit_summary = summary.write_summary(judged_file, options.out, options.as_of)
+        stale_rows = listing.write_listings(options.file, judged_file, options.out)
+        audit_summary = summary.write_summary(judged_file, options.out, options.as_of, stale_rows)
         if options.repair:
             changes = repair.write_repaired(
                 options.file, judged_file, options.out, options.columns, options.as_of

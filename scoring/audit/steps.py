@@ -258,7 +258,7 @@ def _verdict(
     if fact["unlinked"]:
         return AuditVerdict("not linked", fact["unlinked"])
     if not fact["present"]:
-        return AuditVerdict("not in the dump")
+        return AuditVerdict("not in the dump", "no such subject")
     if first_day > last_day:
         return AuditVerdict("in doubt", "after the day of the dump")
     return judge(

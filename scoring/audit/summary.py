@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -13,29 +13,33 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.schema import ROW_GROUP, typed_rows
 from factdrift.builders.release.plots import COLOURS, FAINT, INK, save_figure
-from factdrift.scoring.audit.rows import TOLD, VERDICTS, JudgedFact
+from factdrift.scoring.audit.listing import STALE_CSV, StaleRow
+from factdrift.scoring.audit.rows import MEANINGS, STALE, TOLD, TRUE, VERDICTS, JudgedFact, Verdict
 
 if TYPE_CHECKING:
     from factdrift.scoring.audit.repair import RepairCounts
 
 ROWS, LINES, SUMMARY, PICTURE = "rows.parquet", "rows.jsonl", "summary.json", "decay.png"
-_TRUE = ("still true", "one of several")
 _FEWEST = 5
-"""Facts of a year that make a point in the picture: of fewer, one fact moves the share by a fifth
-and more."""
+"""Facts that make a point in the picture: of fewer, one fact moves the share by a fifth and more.
+Neighbouring years are taken together until they are so many."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts of verdicts: of all facts, by property, and by the year of the row or of the fact."""
+    """Counts of verdicts: of all facts, by property, and by the year of the row or of the fact.
+
+    `stale`: the first rows whose answer held before, and no longer.
+    """
 
     as_of: date | None
     facts: int
-    verdicts: Mapping[str, int]
+    verdicts: Mapping[Verdict, int]
     reasons: Mapping[str, int]
     properties: Mapping[str, Mapping[str, int]]
     row_years: Mapping[str, Mapping[str, int]]
     fact_years: Mapping[str, Mapping[str, int]]
+    stale: Sequence[StaleRow] = ()
     repair: Mapping[str, int] | None = None
 
     def with_repair(self, counts: "RepairCounts") -> "Summary":
@@ -43,7 +47,9 @@ class Summary:
         return replace(self, repair=counts._asdict())
 
 
-def write_summary(judged_file: Path, out: Path, as_of: date | None) -> Summary:
+def write_summary(
+    judged_file: Path, out: Path, as_of: date | None, stale: Sequence[StaleRow] = ()
+) -> Summary:
     """Write the verdicts as Parquet and JSON lines, and the picture; return the counts."""
     judged = duck.parquet(judged_file)
     with replacing(out / ROWS) as unfinished, duck.connect(threads=1) as connection:
@@ -66,6 +72,7 @@ def write_summary(judged_file: Path, out: Path, as_of: date | None) -> Summary:
         properties=_grouped(judged, "relation"),
         row_years=_grouped(judged, "CAST(row_year AS VARCHAR)"),
         fact_years=_grouped(judged, "CAST(from_year AS VARCHAR)"),
+        stale=stale,
     )
     save_figure(out / PICTURE, lambda: decay_picture(audit_summary))
     return audit_summary
@@ -110,11 +117,48 @@ def _grouped(judged: str, column: str) -> dict[str, dict[str, int]]:
 def true_share(verdicts: Mapping[str, int]) -> tuple[int, int]:
     """The facts that are true, and all of which the dump tells something."""
     told = sum(verdicts.get(verdict, 0) for verdict in TOLD)
-    return sum(verdicts.get(verdict, 0) for verdict in _TRUE), told
+    return sum(verdicts.get(verdict, 0) for verdict in TRUE), told
+
+
+class DecayPoint(NamedTuple):
+    """Facts of some neighbouring years: how many are true, of those that the dump tells of."""
+
+    first: int
+    last: int
+    middle: float
+    true: int
+    told: int
+
+
+def decay_points(years: Mapping[str, Mapping[str, int]]) -> Iterator[DecayPoint]:
+    """Yield the points of the picture: years in order, taken together until they have enough facts.
+
+    Years at the end that have too few by themselves join the point before. `middle` is the mean
+    year of the facts.
+    """
+    counts = sorted((int(year), *true_share(verdicts)) for year, verdicts in years.items())
+    groups: list[list[tuple[int, int, int]]] = [[]]
+    for year_counts in counts:
+        if sum(told for *_, told in groups[-1]) >= _FEWEST:
+            groups.append([])
+        if year_counts[2]:
+            groups[-1].append(year_counts)
+    if len(groups) > 1 and sum(told for *_, told in groups[-1]) < _FEWEST:
+        last_group = groups.pop()
+        groups[-1] += last_group
+    for group in groups:
+        told = sum(told for *_, told in group)
+        if told >= _FEWEST:
+            middle = sum(year * told for year, _, told in group) / told
+            true = sum(true for _, true, _ in group)
+            yield DecayPoint(group[0][0], group[-1][0], middle, true, told)
 
 
 def decay_picture(audit_summary: Summary) -> Any:
-    """The share of facts that are true, by the year of the row and by that in which it began."""
+    """The share of facts that are true, by the year of the row and by that in which it began.
+
+    A point of several years has a line as long as they are.
+    """
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
@@ -125,12 +169,20 @@ def decay_picture(audit_summary: Summary) -> Any:
         ("by the year of the row", audit_summary.row_years),
         ("by the year in which the fact began", audit_summary.fact_years),
     )
+    last_years: list[int] = []
     for colour, (name, years) in zip(COLOURS, series, strict=False):
-        points = [(int(year), *true_share(verdicts)) for year, verdicts in years.items()]
-        points = [point for point in points if point[2] >= _FEWEST]
+        points = list(decay_points(years))
+        last_years += [year for point in points for year in (point.first, point.last)]
         if points:
-            shares = [100 * true / told for _, true, told in points]
-            panel.plot([year for year, *_ in points], shares, color=colour, marker="o", label=name)
+            middles = [point.middle for point in points]
+            spans = [
+                [point.middle - point.first for point in points],
+                [point.last - point.middle for point in points],
+            ]
+            shares = [100 * point.true / point.told for point in points]
+            panel.errorbar(middles, shares, xerr=spans, color=colour, marker="o", label=name)
+    if last_years:  # a single point would otherwise get an axis of two centuries
+        panel.set_xlim(min(last_years) - 1, max(last_years) + 1)
     panel.set_ylim(0, 105)
     panel.set_ylabel(f"% true {day_text}", color=INK)
     panel.grid(axis="y", color=FAINT)
@@ -138,9 +190,9 @@ def decay_picture(audit_summary: Summary) -> Any:
     if panel.get_lines():
         panel.legend(frameon=False, loc="lower left")
     else:
-        panel.text(
-            0.5, 0.5, f"no year with {_FEWEST} facts", transform=panel.transAxes, ha="center"
-        )
+        text = f"fewer than {_FEWEST} facts whose year is known"
+        panel.text(0.5, 0.5, text, transform=panel.transAxes, ha="center")
+        panel.set_xticks([])
     return figure
 
 
@@ -148,13 +200,18 @@ def summary_table(audit_summary: Summary, most: int = 15) -> Iterator[str]:
     """The summary as lines of text: verdicts, reasons, and the properties with the most facts."""
     yield f"{audit_summary.facts:,} facts"
     for verdict, count in audit_summary.verdicts.items():
-        yield f"{verdict:<18}{count:>9,}  {100 * count / audit_summary.facts:5.1f} %"
+        share = f"{100 * count / audit_summary.facts:5.1f} %"
+        yield f"{verdict:<16}{count:>9,}  {share}  {MEANINGS[verdict]}"
     doubts = list(audit_summary.reasons.items())
     for text, count in doubts[:most]:
         yield f"  {text}: {count:,}"
+    yield from _stale_lines(audit_summary)
+    silent = ", ".join(verdict for verdict in VERDICTS if verdict not in TOLD)
+    yield f"told: all but {silent}; true: of these, {' or '.join(TRUE)}"
     for heading, groups in (
         ("property", audit_summary.properties),
-        ("year", audit_summary.row_years or audit_summary.fact_years),
+        ("row of", audit_summary.row_years),
+        ("began in", {} if audit_summary.row_years else audit_summary.fact_years),
     ):
         if groups:
             yield f"{heading:<10}{'facts':>9}{'told':>9}{'true':>9}"
@@ -164,8 +221,19 @@ def summary_table(audit_summary: Summary, most: int = 15) -> Iterator[str]:
             share = f"{100 * true / told:.1f} %" if told else "-"
             yield f"{name:<10}{sum(verdicts.values()):>9,}{told:>9,}{share:>9}"
     if audit_summary.repair is not None:
-        counts: Sequence[int] = list(audit_summary.repair.values())
+        counts = audit_summary.repair
         yield (
-            f"repaired: {counts[0]:,} rows changed; left as they are: {counts[1]:,} in doubt, "
-            f"{counts[2]:,} without one answer that surely holds"
+            f"repaired: {counts['changed']:,} rows changed; left as they are: "
+            f"{counts['left_never_stated']:,} never stated, {counts['left_in_doubt']:,} in doubt, "
+            f"{counts['left_without_answer']:,} without one answer that surely holds"
         )
+
+
+def _stale_lines(audit_summary: Summary) -> Iterator[str]:
+    """The first stale rows, and where all are."""
+    stale_count = sum(audit_summary.verdicts.get(verdict, 0) for verdict in STALE)
+    if stale_count:
+        more = f", all in {STALE_CSV}" if stale_count > len(audit_summary.stale) else ""
+        yield f"stale rows{more}:"
+    for stale_row in audit_summary.stale:
+        yield f"  {stale_row.text()}"

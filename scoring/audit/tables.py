@@ -145,10 +145,12 @@ def _cell_rows(source: Path, target: Path) -> Iterator[RowWriting]:
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerow(columns)
-        yield lambda row: writer.writerow([_cell(row.record.get(column)) for column in columns])
+        yield lambda row: writer.writerow(
+            [cell_value(row.record.get(column)) for column in columns]
+        )
 
 
-def _cell(value: object) -> object:
+def cell_value(value: object) -> object:
     """A value as a cell has it; lists as JSON."""
     if value is None:
         return ""

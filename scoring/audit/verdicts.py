@@ -1,9 +1,10 @@
 """The verdict on one fact of a table, from all that a dump states of its subject and relation.
 
 Only what holds under every reading of the dates makes an answer true, and only what holds under
-none makes it untrue (`facts.intervals`). Where the source is silent or cannot be read in one way,
-the fact is in doubt: no statement of the relation, unknown or open dates that the timelines do not
-trust, deprecated statements, unknown values, objects without a name.
+none makes it untrue (`facts.intervals`). Where the source is silent, nothing is said of the fact:
+it is not in the dump. Where it cannot be read in one way, the fact is in doubt: unknown or open
+dates that the timelines do not trust, deprecated statements, unknown values, objects without a
+name.
 
 Statements without any date are facts where none of the pair has a date and the relation's template
 keeps such statements, or there is no template; those of preferred rank then count before others.
@@ -126,8 +127,9 @@ def judge(
     (`is_present`), as those of removed items.
     """
     if not history.stretches:
-        reason = "deprecated statement" if history.deprecated else "no statement"
-        return AuditVerdict("in doubt", reason)
+        if history.deprecated:
+            return AuditVerdict("in doubt", "deprecated statement")
+        return AuditVerdict("not in the dump", "no statement of the property")
     items = _items_of(history, answers, is_present)
     states = {item: history.state(item, first_day, last_day) for item in items}
     holders = history.holders(first_day, last_day)
