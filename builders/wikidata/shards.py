@@ -8,13 +8,15 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from factdrift.builders.core.compressed import Compressed
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
 from factdrift.builders.core.limits import LONGEST_LINE
-from factdrift.builders.core.streams import RemoteFile
+
+if TYPE_CHECKING:  # working processes start in three quarters of the time without `requests`
+    from factdrift.builders.core.streams import RemoteFile
 
 BLOCK_SIZE = 8 << 20
 """Bytes that are read at a time, and so the size of a block of usual lines."""
@@ -79,7 +81,7 @@ def _named_day(paths: Sequence[Path]) -> date:
     return next(iter(paths_by_day))
 
 
-def open_shard(path: Path, threads: int = 0, remote: RemoteFile | None = None) -> Compressed:
+def open_shard(path: Path, threads: int = 0, remote: "RemoteFile | None" = None) -> Compressed:
     """One file of a dump; `threads` is how many may decompress beside the caller's.
 
     `remote` is the file where it is read from its address.
