@@ -97,6 +97,7 @@ check: $(VENV)/.dev docs ## ruff, mypy --strict, import-linter, docs
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m bench moved
 
 docs: $(VENV)/.dev ## build the documentation: open build/site/index.html
 	@$(BIN)/python -m mkdocs build --quiet
@@ -104,7 +105,7 @@ docs: $(VENV)/.dev ## build the documentation: open build/site/index.html
 house: $(VENV)/.dev ## print the packages: sizes, and who imports whom
 	@$(BIN)/python -m tests.house
 
-bench: $(VENV)/.dev ## measure speed beside a baseline: [BENCHES="mine wmt"]
+bench: $(VENV)/.dev ## measure speed beside a baseline: [BENCHES="mine peers"]
 	@$(BIN)/python -m bench $(BENCHES)
 
 TORTURE := SEED HOURS KILLS DISKS RIVALS BITS LINES SERVERS

@@ -1,4 +1,7 @@
-"""`python -m bench [NAME …] [ARGUMENTS]`: measure, or call `NAME:FUNCTION` for another bench."""
+"""`python -m bench [NAME …] [ARGUMENTS]`: measure, or call `NAME:FUNCTION` for another bench.
+
+`python -m bench moved` says which figures of the documentation are older than the code.
+"""
 
 import json
 import sys
@@ -10,13 +13,16 @@ import psutil
 from bench import BENCH, Figures
 
 USUAL = "mine period_diff timeqa pages wmt score".split()
-NAMES = [*USUAL, "scale"]
+NAMES = [*USUAL, "scale", "peers"]
 
 
 def main(words: list[str]) -> int:
     """Run the named benches one after another, by default the usual; 1 where one missed a bound."""
     if words and ":" in words[0]:
         return _call(*words)
+    if words == ["moved"]:
+        _say_moved()
+        return 0
     if words and words[0] not in NAMES:
         print(f"no bench {words[0]!r}; there are: {', '.join(NAMES)}", file=sys.stderr)
         return 2
@@ -25,7 +31,14 @@ def main(words: list[str]) -> int:
     for name in [word for word in words if word in NAMES] or USUAL:
         print(f"== {name}", flush=True)
         import_module(f"bench.{name}").main(say, [word for word in words if word not in NAMES])
+    _say_moved()
     return 1 if say.missed else 0
+
+
+def _say_moved() -> None:
+    """Say which pages have figures of older code."""
+    for notice in import_module("bench.page_figures").notices():
+        print(notice, flush=True)
 
 
 def _call(name: str, *arguments: str) -> int:

@@ -10,11 +10,11 @@ is thought to be), `bench.period_diff` (synthetic facts), `bench.pages` (real ar
 one in a hundred of them wanted), `bench.wmt` (sentences of real news).
 
 Run: `python -m bench scale [--write]`, about a quarter of an hour, what is read made before;
-`--write` puts the table into SCALE.md.
+`--write` puts the table into SCALE.md, with the day, the commit and a hash of the code
+(`bench.page_figures`).
 """
 
 import platform
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -24,10 +24,9 @@ from typing import NamedTuple
 import numpy as np
 import psutil
 
-from bench import BENCH, ROOT, Cost, Figures, cost, mine, own, pages, period_diff, wmt
+from bench import BENCH, QUIET, Cost, Figures, cost, mine, own, pages, period_diff, wmt
+from bench.page_figures import SCALE
 
-PAGE = ROOT / "SCALE.md"
-BLOCK = re.compile(r"(<!-- figures of bench\.scale -->\n).*?(<!-- end -->)", re.DOTALL)
 FLAT = 1.5
 
 OUT = "{out}"
@@ -157,9 +156,17 @@ def main(_: Figures, words: list[str]) -> None:
     """Measure all steps, print the table, and put it on the page where that is asked."""
     memory, load = psutil.virtual_memory().total / 1e9, psutil.getloadavg()[0]
     where = f"{psutil.cpu_count()} cores, {memory:.0f} GB of memory, {platform.system()}"
-    lines = table({name: measure(name) for name in STEPS})
-    text = "\n".join([*lines, "", f"It ran on {where}; load before the run {load:.1f}.", ""])
-    print(text)
+    costs = {name: measure(name) for name in STEPS}
+    share = busy_share([spent for measured in costs.values() for _, spent in measured])
+    company = (
+        "" if share <= QUIET else f" Other programs took {share:.0%} of a processor meanwhile."
+    )
+    lines = [*table(costs), "", f"It ran on {where}; load before the run {load:.1f}.{company}", ""]
+    print("\n".join(lines))
     if "--write" in words:
-        page = BLOCK.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", PAGE.read_text())
-        PAGE.write_text(page)
+        SCALE.write("\n".join(lines))
+
+
+def busy_share(costs: Sequence[Cost]) -> float:
+    """The processors that other programs kept busy while these commands ran, on average."""
+    return sum(spent.others * spent.wall for spent in costs) / sum(spent.wall for spent in costs)

@@ -147,16 +147,21 @@ def parse(module_name: str, source: bytes | str, package: bool = False) -> Modul
     imports = {origin for _, origin in imported_names}
     imports |= _names_through_modules(nodes, bound_names)
     imports |= _modules_of_methods(nodes)
-    source_texts: list[str] = []
-    _normalise(module_tree, source_texts)
     return Module(
-        "".join(source_texts),
+        normalised(module_tree),
         frozenset(imports),
         bound_names if package and _only_imports(module_tree) else None,
         frozenset(_data_files(nodes, module_name, bound_names)),
         _declaration(module_tree, "__libraries__"),
         frozenset(_declaration(module_tree, "__extra_libraries__")),
     )
+
+
+def normalised(module_tree: ast.Module) -> str:
+    """The code of a module without comments, docstrings, captions and layout."""
+    source_texts: list[str] = []
+    _normalise(module_tree, source_texts)
+    return "".join(source_texts)
 
 
 def is_outside_keys(module_name: str) -> bool:
