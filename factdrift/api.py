@@ -278,7 +278,10 @@ def answer_stream(stream: str | Path, memory: Memory, out: str | Path) -> int:
     """Play the stream of an export to a memory; write its answers as predictions for `score`.
 
     `memory` has two methods, `hear(passage)` and `answer(question)`, which returns a text. Both are
-    called with a mapping of `id`, `day` and `text`, in the order of the days. `stream` is the
+    called with a mapping of `id`, `day` and `text`, in the order of the days; a question also has
+    its `prompt`, which says what an answer is to be. In streams of statements some passages are
+    deleted later: `forget(deletion)` gets the `id` and `day` of these, where the memory has this
+    method, and else a warning tells how many it was not told of. `stream` is the
     folder of `factdrift export --format stream`, `out` a file of JSON lines. Returns the number of
     answers. Raises `UserError` if there is no stream.
     """

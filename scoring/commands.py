@@ -60,7 +60,10 @@ def score(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the scores.", show_default="scores/<dataset>/<model>"),
+        typer.Option(
+            help="Folder of the scores.",
+            show_default="scores/<dataset>/<model>, or scores/<folder>/<run>",
+        ),
     ] = None,
     partial: Annotated[
         bool,
@@ -85,13 +88,16 @@ def score(
         raise UserError("give either --predictions FILE or --run FILE")
     if run is not None:
         split_scores = retrieval.score_run(release, run)
-        if out:
-            retrieval.write_retrieval(split_scores, out / "retrieval.json")
+        scores_folder = out or Path("scores") / release.resolve().name / run.stem
+        retrieval.write_retrieval(split_scores, scores_folder / "retrieval.json")
+        for note in retrieval.retrieval_notes(split_scores):
+            say(note)
         if as_json:
             echo_json(retrieval.scores_data(split_scores))
             return
         for line in retrieval.retrieval_lines(split_scores):
             echo(line)
+        echo(f"all of it: {scores_folder}")
         return
     assert predictions is not None
     score_options = ScoreOptions(

@@ -8,8 +8,16 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, writable
 from factdrift.builders.core.limits import LONGEST_LINE
+from factdrift.builders.core.progress import say
 from factdrift.builders.core.records import BadValueError, decode_record, numbered_lines
-from factdrift.reasoning.as_of.memories import MEMORIES, TOLD_FACTS, Event, Memory
+from factdrift.reasoning.as_of.memories import (
+    MEMORIES,
+    TOLD_FACTS,
+    Event,
+    Memory,
+    can_forget,
+)
+from factdrift.reasoning.as_of.stream_events import send
 from factdrift.scoring.export.stream import STATED, STREAM
 from factdrift.scoring.option_values import MemoryName
 from factdrift.scoring.predictions import Prediction, write_predictions
@@ -42,15 +50,18 @@ def answer_stream(memory: Memory, stream: Path, out: Path, *, told: bool = False
 
 
 def _answers(memory: Memory, events: Iterator[Event]) -> Iterator[Prediction]:
-    forget = getattr(memory, "forget", None)
+    """Yield the answers of a memory; say how many deletions it was not told, if any."""
+    deletion_count = 0
     for event in events:
-        if event["kind"] == "passage":
-            memory.hear(event)
-        elif event["kind"] == "deletion":
-            if forget is not None:
-                forget(event)
-        else:
-            yield Prediction(id=event["id"], prediction=memory.answer(event))
+        deletion_count += event["kind"] == "deletion"
+        answer = send(memory, event)
+        if event["kind"] == "question":
+            yield Prediction(id=event["id"], prediction=answer)
+    if deletion_count and not can_forget(memory):
+        say(
+            f"warning: {deletion_count:,} passages were taken back, and this memory was not told: "
+            "it has no method `forget`"
+        )
 
 
 def _events(stream_file: Path) -> Iterator[Event]:

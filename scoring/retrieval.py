@@ -1,13 +1,23 @@
-"""Score runs of a retrieval system against a BEIR folder, by known measures and by staleness.
+"""Score runs of a retrieval system against a BEIR folder, by known measures and by their time.
 
 A run is a file of TREC's form, a line `query Q0 passage rank score tag` for each result. Measures
-are those of trec_eval, by pytrec_eval, as `beir` and `mteb` take them.
+are those of trec_eval, by pytrec_eval, as `beir` and `mteb` take them. Beside them stand, of the
+first ten results:
+
+- `stale@10`: the share that states what held before the day asked about, over the queries that have
+  such passages; `early@10`: the share that states what held only afterwards; `other@10`: either,
+  where the folder does not say which;
+- `later@10`: the share that was published after the query was asked; `deleted@10`: the share that
+  had been taken back by then;
+
+and `misled`: whether a passage of another time stands above every relevant one.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,19 +28,48 @@ from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.progress import say
 from factdrift.builders.core.records import BadValueError, decode_record, numbered_lines, text_value
 from factdrift.builders.release.manifest import write_json
-from factdrift.scoring.export.beir import CORPUS, QRELS, QUERIES
-from factdrift.scoring.intervals import SCALE, ConfidenceInterval, bundle_weights, mean_intervals
+from factdrift.scoring.export.beir import (
+    ASKED_ON,
+    CORPUS,
+    DELETED_ON,
+    QRELS,
+    QUERIES,
+    STALE,
+    STALE_COLUMNS,
+)
+from factdrift.scoring.intervals import SCALE, bundle_weights, mean_intervals
 
+_FIRST = "nDCG@10"
+"""The measure that BEIR reports. Every query has it."""
 MEASURES = {
-    "ndcg_cut_10": "nDCG@10",
+    "ndcg_cut_10": _FIRST,
     "recall_10": "recall@10",
     "recall_100": "recall@100",
     "recip_rank": "MRR",
 }
 """The names of measures in trec_eval -> the names in our tables."""
-_STALE, _MISLED, _LATER = "stale@10", "misled", "later@10"
-# Stale passages are counted among this many first results, as many as nDCG@10 looks at, the measure
-# that BEIR reports.
+_OTHER_TIMES: Mapping[str, str] = {
+    "stale": "stale@10",
+    "early": "early@10",
+    "other": "other@10",
+}
+"""When what a passage states held (`when` in `stale.tsv`) -> the measure of such passages."""
+_MISLED, _LATER, _DELETED = "misled", "later@10", "deleted@10"
+_LEGEND = {
+    "stale@10": "of the first ten results, the share that states what held before the day asked "
+    "about",
+    "early@10": "the share that states what held only after it",
+    "other@10": "the share that states what held at another time",
+    _MISLED: "a passage of another time stands above every relevant one",
+    _LATER: "of the first ten results, the share published after the query was asked",
+    _DELETED: "the share taken back by then",
+}
+_MUCH_LATER = 0.01
+"""The share of results of the future above which a run is told of it: a search that obeys the days
+has none, and one that does not has a tenth and more."""
+_ALL_KINDS = None
+"""The kind under which the marks of all queries are kept."""
+# Passages of another time are counted among this many first results, as many as nDCG@10 looks at.
 _TOP = 10
 _NAMED = 3
 """Ids that a message names: enough to see whose they are."""
@@ -38,83 +77,137 @@ Judged = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 
 
+class MeasureMean(NamedTuple):
+    """The mean of a measure over `n` queries, with its interval."""
+
+    n: int
+    mean: float
+    low: float
+    high: float
+
+
 class RetrievalScores(NamedTuple):
-    """The scores of a run on one split: each measure with its interval over queries."""
+    """The scores of a run on one split: each measure over the queries that have it."""
 
     split: str
     queries: int
-    measures: Mapping[str, ConfidenceInterval]
+    without_results: int
+    measures: Mapping[str, MeasureMean]
+    kinds: Mapping[str, Mapping[str, MeasureMean]]
+    """The measures by kind of query, where the queries say it."""
     misled: Mapping[str, str]
-    """Query -> the first stale passage, where it is ranked above every relevant one."""
+    """Query -> the first passage of another time, where it is above every relevant one."""
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """What a BEIR folder says of its queries and of the passages of a run."""
+
+    asking_days: Mapping[str, str]
+    kinds: Mapping[str, str]
+    passages: Mapping[str, Mapping[str, str]]
+    times: Mapping[tuple[str, str], str]
+    """Query and passage -> when what the passage states held, where `stale.tsv` says it."""
 
 
 def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
     """Score a run against every split of a folder that `factdrift export --format beir` made.
 
-    A query without results counts as 0. `stale@10`: of the first ten results, the share that names
-    what held at another time, which is judged 0; `misled`: whether such a passage stands above all
-    relevant ones. Both are means over the queries that have such passages. `later@10`: of the first
-    ten results, the share that was published after the query was asked; such a passage is not
-    relevant. `UserError`: the folder or the run is none, or the run has no query of it.
+    A query without results counts as 0, and their number is told. The measures are explained above.
+    `UserError`: the folder or the run is none, or the run has no query of it.
     """
     require_extra("retrieval", "scoring of runs needs pytrec_eval and SciPy")
-    import pytrec_eval
-
     results_by_query = _run(run)
-    passage_days = _check_passages(results_by_query, folder / CORPUS, run)
-    asking_days = _asking_days(folder / QUERIES)
-    split_scores = []
+    query_metadata = _query_metadata(folder / QUERIES)
+    beir_folder = _Folder(
+        asking_days=_texts_of(query_metadata, ASKED_ON),
+        kinds=_texts_of(query_metadata, "kind"),
+        passages=_check_passages(results_by_query, folder / CORPUS, run),
+        times=_times(folder / STALE),
+    )
+    split_scores: list[RetrievalScores] = []
     for qrels_file in sorted((folder / QRELS).glob("*.tsv")):
         judged_passages = _judged(qrels_file)
         judged_results = {
             query_id: results_by_query.get(query_id, {}) for query_id in judged_passages
         }
-        if not any(judged_results.values()):
-            continue
-        marks_by_measure: dict[str, list[float]] = defaultdict(list)
-        misled_queries: dict[str, str] = {}
-        evaluator = pytrec_eval.RelevanceEvaluator(judged_passages, set(MEASURES))
-        measures_by_query = evaluator.evaluate(
-            {
-                query_id: ranked_results
-                for query_id, ranked_results in judged_results.items()
-                if ranked_results
-            }
-        )
-        for query_id, query_results in judged_results.items():
-            for measure, name in MEASURES.items():
-                marks_by_measure[name].append(measures_by_query.get(query_id, {}).get(measure, 0.0))
-            ranked_ids = _ranked_ids(query_results)
-            if query_id in asking_days:
-                later_count = sum(
-                    passage_days.get(passage_id, "") > asking_days[query_id]
-                    for passage_id in ranked_ids[:_TOP]
-                )
-                marks_by_measure[_LATER].append(later_count / _TOP)
-            if 0 in judged_passages[query_id].values():
-                stale_share, first_stale = _stale_in(ranked_ids, judged_passages[query_id])
-                marks_by_measure[_STALE].append(stale_share)
-                marks_by_measure[_MISLED].append(float(first_stale is not None))
-                misled_queries |= {query_id: first_stale} if first_stale else {}
-        measure_intervals = {
-            name: _interval(query_values) for name, query_values in marks_by_measure.items()
-        }
-        split_scores.append(
-            RetrievalScores(
-                qrels_file.stem, len(judged_passages), measure_intervals, misled_queries
+        if any(judged_results.values()):
+            split_scores.append(
+                _split_scores(qrels_file.stem, judged_passages, judged_results, beir_folder)
             )
-        )
     if not split_scores:
         hint = f"ids of queries are those of {display_path(folder / QUERIES)}"
         raise UserError("the run has no query of this folder", where=display_path(run), hint=hint)
     return split_scores
 
 
-def _asking_days(queries_file: Path) -> dict[str, str]:
-    """Return the day on which each query was asked, where the queries say it."""
-    asking_days: dict[str, str] = {}
+def _split_scores(
+    split: str, judged_passages: Judged, results_by_query: Run, beir_folder: _Folder
+) -> RetrievalScores:
+    import pytrec_eval
+
+    marks_by_kind: dict[str | None, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    misled_queries: dict[str, str] = {}
+    evaluator = pytrec_eval.RelevanceEvaluator(judged_passages, set(MEASURES))
+    answered_queries = {query_id: hits for query_id, hits in results_by_query.items() if hits}
+    measures_by_query = evaluator.evaluate(answered_queries)
+    for query_id, query_results in results_by_query.items():
+        ranked_ids = _ranked_ids(query_results)
+        query_measures = measures_by_query.get(query_id, {})
+        query_marks = {name: query_measures.get(measure, 0.0) for measure, name in MEASURES.items()}
+        query_marks |= _time_marks(query_id, ranked_ids[:_TOP], beir_folder)
+        other_passages = {
+            passage_id: _OTHER_TIMES[beir_folder.times.get((query_id, passage_id), "other")]
+            for passage_id, judgment in judged_passages[query_id].items()
+            if judgment == 0
+        }
+        for name in set(other_passages.values()):
+            passage_count = sum(other_passages.get(hit) == name for hit in ranked_ids[:_TOP])
+            query_marks[name] = passage_count / _TOP
+        if other_passages:
+            misleading = _misleading(ranked_ids, judged_passages[query_id])
+            query_marks[_MISLED] = float(misleading is not None)
+            misled_queries |= {query_id: misleading} if misleading else {}
+        for kind in {_ALL_KINDS, beir_folder.kinds.get(query_id)}:
+            for name, mark in query_marks.items():
+                marks_by_kind[kind][name].append(mark)
+    means_by_kind = {
+        kind: {name: _mean(marks) for name, marks in sorted(kind_marks.items())}
+        for kind, kind_marks in marks_by_kind.items()
+    }
+    measures = means_by_kind.pop(_ALL_KINDS)
+    return RetrievalScores(
+        split=split,
+        queries=len(results_by_query),
+        without_results=len(results_by_query) - len(answered_queries),
+        measures=measures,
+        kinds={kind: means_by_kind[kind] for kind in sorted(filter(None, means_by_kind))},
+        misled=misled_queries,
+    )
+
+
+def _time_marks(query_id: str, first_ids: Sequence[str], beir_folder: _Folder) -> dict[str, float]:
+    """Return the shares of first results that were not known on the day of asking, if it is known.
+
+    `deleted@10` is there only where passages of the run have a day of deletion.
+    """
+    asking_day = beir_folder.asking_days.get(query_id)
+    if asking_day is None:
+        return {}
+    hits = [beir_folder.passages.get(passage_id, {}) for passage_id in first_ids]
+    later_count = sum(hit.get("day", "") > asking_day for hit in hits)
+    marks = {_LATER: later_count / _TOP}
+    if any(DELETED_ON in metadata for metadata in beir_folder.passages.values()):
+        deleted_count = sum(DELETED_ON in hit and hit[DELETED_ON] <= asking_day for hit in hits)
+        marks[_DELETED] = deleted_count / _TOP
+    return marks
+
+
+def _query_metadata(queries_file: Path) -> dict[str, dict[str, Any]]:
+    """Return the metadata of each query, where the folder has its queries."""
+    metadata_by_query: dict[str, dict[str, Any]] = {}
     if not queries_file.is_file():
-        return asking_days
+        return metadata_by_query
     for line_number, line in numbered_lines(queries_file, LONGEST_LINE, "export it again"):
         try:
             query = decode_record(line)
@@ -122,18 +215,47 @@ def _asking_days(queries_file: Path) -> dict[str, str]:
         except BadValueError as error:
             place = display_path(queries_file)
             raise UserError(f"no query: {error}", where=place, line=line_number) from None
-        if query_id and isinstance(metadata, dict) and isinstance(metadata.get("asked_on"), str):
-            asking_days[query_id] = metadata["asked_on"]
-    return asking_days
+        if query_id and isinstance(metadata, dict):
+            metadata_by_query[query_id] = metadata
+    return metadata_by_query
 
 
-def _check_passages(results_by_query: Run, corpus_file: Path, run: Path) -> dict[str, str]:
+def _texts_of(metadata_by_query: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, str]:
+    """Return the value of one field by query, where it is a text."""
+    values = {query_id: metadata.get(name) for query_id, metadata in metadata_by_query.items()}
+    return {query_id: value for query_id, value in values.items() if isinstance(value, str)}
+
+
+def _times(stale_file: Path) -> dict[tuple[str, str], str]:
+    """Return when held what passages that are judged 0 state, as far as a folder says it."""
+    times: dict[tuple[str, str], str] = {}
+    if not stale_file.is_file():
+        return times
+    numbered_rows = _lines(stale_file)
+    heads = next(numbered_rows, (1, ""))[1].split("\t")
+    if not set(STALE_COLUMNS) <= set(heads):  # of an older version
+        return times
+    for line_number, line in numbered_rows:
+        cells = dict(zip(heads, line.split("\t"), strict=False))
+        if cells.get("when") not in _OTHER_TIMES:
+            hint = f"`when` is one of {', '.join(_OTHER_TIMES)}"
+            place = display_path(stale_file)
+            raise UserError("no passage of another time", where=place, line=line_number, hint=hint)
+        times[cells["query-id"], cells["corpus-id"]] = cells["when"]
+    return times
+
+
+def _check_passages(
+    results_by_query: Run, corpus_file: Path, run: Path
+) -> dict[str, dict[str, str]]:
     """Tell how many passages of a run are not in the corpus; return the days of those that are.
+
+    They are `day` and `deleted_on`, as far as a passage has them.
 
     Such a passage is judged by nobody, and counts as one that does not answer. `UserError`: none
     of them is there, so that the run is of another corpus.
     """
-    days: dict[str, str] = {}
+    days: dict[str, dict[str, str]] = {}
     if not corpus_file.is_file():
         return days
     unknown_ids = {passage_id for results in results_by_query.values() for passage_id in results}
@@ -147,8 +269,11 @@ def _check_passages(results_by_query: Run, corpus_file: Path, run: Path) -> dict
             raise UserError(f"no passage: {error}", where=place, line=line_number) from None
         if passage_id in unknown_ids:
             unknown_ids.discard(passage_id)
-            if isinstance(metadata, dict) and isinstance(metadata.get("day"), str):
-                days[passage_id] = metadata["day"]
+            if isinstance(metadata, dict):
+                named_days = {name: metadata.get(name) for name in ("day", DELETED_ON)}
+                days[passage_id] = {
+                    name: day for name, day in named_days.items() if isinstance(day, str)
+                }
         if not unknown_ids:
             return days
     named_ids = ", ".join(sorted(unknown_ids)[:_NAMED])
@@ -163,29 +288,63 @@ def _check_passages(results_by_query: Run, corpus_file: Path, run: Path) -> dict
 
 
 def retrieval_lines(split_scores: list[RetrievalScores]) -> Iterator[str]:
-    """Yield the scores as lines of text, in per cent."""
-    measure_names = [*MEASURES.values(), _STALE, _MISLED, _LATER]
-    measure_names = [
-        measure_name
-        for measure_name in measure_names
-        if any(measure_name in scores.measures for scores in split_scores)
-    ]
-    yield "".join(
-        [f"{'split':<14}{'queries':>9}", *(f"{measure_name:>21}" for measure_name in measure_names)]
-    )
+    """Yield the scores as lines of text, in per cent: measures, kinds of queries, a legend."""
     for scores in split_scores:
-        measure_cells = []
-        for measure_name in measure_names:
-            interval = scores.measures.get(measure_name)
-            measure_cells.append(f"{_cell(interval) if interval else '-':>21}")
-        yield "".join([f"{scores.split:<14}{scores.queries:>9,}", *measure_cells])
+        yield f"{scores.split}: {scores.queries:,} queries"
+        yield f"{'measure':<14}{'queries':>9}{'per cent':>22}"
+        for name in _in_order(scores.measures):
+            mean = scores.measures[name]
+            yield f"{name:<14}{mean.n:>9,}{_cell(mean):>22}"
+        yield from _kind_lines(scores)
+    measured_names = {name for scores in split_scores for name in scores.measures}
+    for name, meaning in _LEGEND.items():
+        if name in measured_names:
+            yield f"{name}: {meaning}"
+    if measured_names & _LEGEND.keys():
+        yield "queries: those that a measure is over; of stale@10, early@10 and misled, those that"
+        yield "have such passages"
 
 
-def _cell(interval: ConfidenceInterval) -> str:
-    return f"{100 * interval.mean:.2f} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+def _kind_lines(scores: RetrievalScores) -> Iterator[str]:
+    """Yield a line of heads and a line for each kind of query, if the queries have kinds."""
+    if not scores.kinds:
+        return
+    names = _in_order(scores.measures)
+    yield "".join([f"{'kind':<14}{'queries':>9}", *(f"{name:>12}" for name in names)])
+    for kind, means in scores.kinds.items():
+        cells = [
+            f"{100 * means[name].mean:>12.1f}" if name in means else f"{'-':>12}" for name in names
+        ]
+        yield "".join([f"{kind:<14}{means[_FIRST].n:>9,}", *cells])
 
 
-def _interval(query_values: list[float]) -> ConfidenceInterval:
+def _in_order(measures: Mapping[str, MeasureMean]) -> list[str]:
+    names = [*MEASURES.values(), *_OTHER_TIMES.values(), _MISLED, _LATER, _DELETED]
+    return [name for name in names if name in measures]
+
+
+def retrieval_notes(split_scores: list[RetrievalScores]) -> Iterator[str]:
+    """Yield what a user has to know of a run: results that are missing, or of the future."""
+    for scores in split_scores:
+        if scores.without_results:
+            yield (
+                f"warning: {scores.without_results:,} of {scores.queries:,} queries of "
+                f"{scores.split} have no results; each counts as 0"
+            )
+        later = scores.measures.get(_LATER)
+        if later and later.mean > _MUCH_LATER:
+            yield (
+                f"warning: {later.mean:.1%} of the first ten results of {scores.split} were "
+                "published after the query was asked: leave out passages whose `day` is later than "
+                f"the query's `{ASKED_ON}` (BEIR's loader drops both; they are in the files)"
+            )
+
+
+def _cell(mean: MeasureMean) -> str:
+    return f"{100 * mean.mean:.2f} [{100 * mean.low:.1f}, {100 * mean.high:.1f}]"
+
+
+def _mean(query_values: list[float]) -> MeasureMean:
     scaled_marks = np.array(
         [[round(query_value * SCALE) for query_value in query_values]], np.int64
     )
@@ -196,7 +355,7 @@ def _interval(query_values: list[float]) -> ConfidenceInterval:
         np.array([query_count]),
         bundle_weights(query_count, 0),
     )
-    return interval
+    return MeasureMean(query_count, *interval)
 
 
 def _ranked_ids(query_results: Mapping[str, float]) -> list[str]:
@@ -204,16 +363,12 @@ def _ranked_ids(query_results: Mapping[str, float]) -> list[str]:
     return sorted(query_results, key=lambda passage_id: (-query_results[passage_id], passage_id))
 
 
-def _stale_in(
-    ranked_ids: Sequence[str], judged_passages: Mapping[str, int]
-) -> tuple[float, str | None]:
-    """Return the share of stale results, and the first one if it is above all relevant ones."""
-    stale_count = sum(judged_passages.get(passage_id) == 0 for passage_id in ranked_ids[:_TOP])
+def _misleading(ranked_ids: Sequence[str], judged_passages: Mapping[str, int]) -> str | None:
+    """Return the first judged result if it is of another time; None if it is relevant."""
     for passage_id in ranked_ids:
         if passage_id in judged_passages:
-            is_stale = judged_passages[passage_id] == 0
-            return stale_count / _TOP, passage_id if is_stale else None
-    return stale_count / _TOP, None
+            return passage_id if judged_passages[passage_id] == 0 else None
+    return None
 
 
 def _run(run_file: Path) -> Run:
@@ -272,13 +427,15 @@ def scores_data(split_scores: list[RetrievalScores]) -> list[dict[str, object]]:
     return [
         {
             **scores._asdict(),
-            "measures": {
-                measure_name: interval._asdict()
-                for measure_name, interval in scores.measures.items()
-            },
+            "measures": _as_data(scores.measures),
+            "kinds": {kind: _as_data(means) for kind, means in scores.kinds.items()},
         }
         for scores in split_scores
     ]
+
+
+def _as_data(measures: Mapping[str, MeasureMean]) -> dict[str, dict[str, float]]:
+    return {name: mean._asdict() for name, mean in measures.items()}
 
 
 def write_retrieval(split_scores: list[RetrievalScores], scores_file: Path) -> None:

@@ -1,6 +1,7 @@
 """Baselines of retrieval over the passages of a BEIR folder: BM25 by tantivy, or embeddings.
 
-Nothing is searched that was published after a query was asked (`asked_on`, where it says so). `day`
+Nothing is searched that was published after a query was asked (`asked_on`, where it says so), or
+taken back by then (`deleted_on`). `day`
 leaves out what was published after the day that a query asks about; `newest` puts the ten best of
 these in the order of their days, the newest first; `guess` takes no score at all, but the newest of
 these that have all words with capitals of the query.
@@ -31,7 +32,7 @@ from factdrift.reasoning.as_of.dated_index import (
     reordered_by_day,
 )
 from factdrift.reasoning.as_of.text_names import name_words
-from factdrift.scoring.export.beir import CORPUS, QUERIES
+from factdrift.scoring.export.beir import ASKED_ON, CORPUS, DELETED_ON, QUERIES
 from factdrift.scoring.option_values import Baseline
 
 # texts that are encoded together, on a processor
@@ -96,10 +97,11 @@ def _ranked(
     `guess` score passages by their place.
     """
     last_day = _last_day(query, baseline)
+    asking_day = _day_of(query, ASKED_ON)
     if baseline == "guess":
-        hits = index.newest_with_all(name_words(query["text"]), last_day, DEPTH)
+        hits = index.newest_with_all(name_words(query["text"]), last_day, DEPTH, asking_day)
     else:
-        hits = index.best(query["text"], last_day, DEPTH)
+        hits = index.best(query["text"], last_day, DEPTH, asking_day)
     if baseline in ("bm25", "day"):
         return [(hit.id, hit.score) for hit in hits]
     hits = reordered_by_day(hits, NEWEST) if baseline == "newest" else hits
@@ -112,7 +114,7 @@ def _last_day(query: dict[str, Any], baseline: Baseline) -> date | None:
     Nothing that was published after the day on which a query is asked is ever searched; except for
     `bm25` and `embedding`, nothing after the day that it asks about.
     """
-    day_names = ["asked_on"] if baseline in ("bm25", "embedding") else ["asked_on", "day"]
+    day_names = [ASKED_ON] if baseline in ("bm25", "embedding") else [ASKED_ON, "day"]
     limits = [query["metadata"][name] for name in day_names if name in query["metadata"]]
     return date.fromisoformat(min(limits)) if limits else None
 
@@ -124,11 +126,12 @@ def _dated_texts(beir_folder: Path, days_needed: bool) -> Iterator[DatedText]:
         if days_needed and day is None:
             hint = "only news have days; take bm25"
             raise UserError("its passages have no days", where=display_path(beir_folder), hint=hint)
-        yield DatedText(passage["_id"], day, f"{passage['title']} {passage['text']}")
+        text = f"{passage['title']} {passage['text']}"
+        yield DatedText(passage["_id"], day, text, _day_of(passage, DELETED_ON))
 
 
-def _day_of(passage: dict[str, Any]) -> date | None:
-    day_text = passage["metadata"].get("day")
+def _day_of(beir_record: dict[str, Any], name: str = "day") -> date | None:
+    day_text = beir_record["metadata"].get(name)
     return date.fromisoformat(day_text) if day_text else None
 
 
@@ -209,6 +212,8 @@ def _nearest(beir_folder: Path, encoder: SentenceEncoder) -> Ranked:
     query_vectors = encoder([query["text"] for query in query_records])
     last_days = [_last_day(query, "embedding") or date.max for query in query_records]
     day_limits = np.array([day.toordinal() for day in last_days])[:, np.newaxis]
+    asking_days = [_day_of(query, ASKED_ON) or date.min for query in query_records]
+    asking_numbers = np.array([day.toordinal() for day in asking_days])[:, np.newaxis]
     best_by_query: list[list[tuple[float, str]]] = [[] for _ in query_records]
     with progress(None, "passages", "embedding") as bar:
         for passage_block in batches(beir_records(beir_folder / CORPUS), _BLOCK):
@@ -220,6 +225,9 @@ def _nearest(beir_folder: Path, encoder: SentenceEncoder) -> Ranked:
             block_scores = np.round(query_vectors @ text_vectors.T, 4)
             # what was published later is found by no query, however near it is
             block_scores[day_numbers > day_limits] = -np.inf
+            deletion_days = [_day_of(passage, DELETED_ON) or date.max for passage in passage_block]
+            deletion_numbers = np.array([day.toordinal() for day in deletion_days])
+            block_scores[deletion_numbers <= asking_numbers] = -np.inf
             passage_ids = [passage["_id"] for passage in passage_block]
             for best_results, score_row in zip(best_by_query, block_scores, strict=True):
                 _keep_best(best_results, score_row, passage_ids)

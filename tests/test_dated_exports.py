@@ -87,7 +87,9 @@ def test_judgments_are_2_1_and_0_and_nothing_later_is_judged(folder: Path) -> No
 
 def test_a_stream_has_text_alone_and_keys_lie_beside_it(folder: Path) -> None:
     stream = lines(folder / "stream/stream.jsonl")
-    assert {tuple(event) for event in stream} == {("kind", "id", "day", "text")}
+    fields = {event["kind"]: tuple(event) for event in stream}
+    assert fields["passage"] == ("kind", "id", "day", "text")
+    assert fields["question"] == ("kind", "id", "day", "text", "prompt")
     order = [(event["day"], event["kind"], event["id"]) for event in stream]
     assert order == sorted(order) and len(order) == len(passages()) + len(questions())
     keys = lines(folder / "stream/stated.jsonl")

@@ -5,12 +5,15 @@ the card; `factdrift search` and `factdrift memory` give those of the whole rele
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import duckdb
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Statistics
@@ -31,7 +34,8 @@ from factdrift.reasoning.as_of.memories import MEMORIES, Memory
 from factdrift.reasoning.as_of.rows import DAY_VERDICTS, AsOfQuestion, DatedPassage, PassageFact
 from factdrift.reasoning.as_of.statements import Statements
 from factdrift.reasoning.as_of.steps import QUESTIONS, WHOLE, Corpus, JudgedQuestions
-from factdrift.reasoning.as_of.text_names import name_words, names_of, nearest_name
+from factdrift.reasoning.as_of.stream_events import DELETIONS, EVENTS, send
+from factdrift.reasoning.as_of.text_names import name_words, names_of
 
 RESULTS = "difficulty.parquet"
 MOST_QUESTIONS = 500
@@ -95,17 +99,12 @@ def measure_difficulty(tables: DifficultyTables, work: Path, out: Path, seed: in
     questions and the passages that name something that they name.
     """
     questions = drawn_questions(typed_rows(tables.questions, AsOfQuestion), seed)
-    index = DatedIndex.build(_texts(tables.passages), work)
+    index = DatedIndex.build(_texts(tables), work)
     results: list[RuleResult] = []
-    guessed_passages: dict[str, str] = {}
     for question in questions:
         for rule, hits in _searches(index, question):
             results.append(_search_result(question, rule, hits))
-            if rule == "guess" and hits:
-                guessed_passages[question.id] = hits[0].id
-    answers = _memory_answers(tables, questions)
-    answers["guess"] = _guesses(tables.passages, questions, guessed_passages)
-    for rule, answers_by_id in answers.items():
+    for rule, answers_by_id in _memory_answers(tables, questions).items():
         for question in questions:
             results.append(_answer_result(question, rule, answers_by_id[question.id]))
     with writing(out / RESULTS, RuleResult) as result_writer:
@@ -119,21 +118,25 @@ def drawn_questions(questions: Iterable[AsOfQuestion], seed: int) -> list[AsOfQu
     return sorted(by_draw[:MOST_QUESTIONS], key=lambda row: (row.asked_on, row.id))
 
 
-def _texts(passages: Path) -> Iterator[DatedText]:
-    for passage in typed_rows(passages, DatedPassage):
-        yield DatedText(passage.id, passage.day, f"{passage.title} {passage.text}")
+def _texts(tables: DifficultyTables) -> Iterator[DatedText]:
+    with _database(tables) as db:
+        deletion_days = dict(db.execute(DELETIONS).fetchall())
+    for passage in typed_rows(tables.passages, DatedPassage):
+        text = f"{passage.title} {passage.text}"
+        yield DatedText(passage.id, passage.day, text, deletion_days.get(passage.id))
 
 
 def _searches(
     index: DatedIndex, question: AsOfQuestion
 ) -> Iterator[tuple[str, list[RankedPassage]]]:
-    """Yield the results of each search; none finds what was published after the asking."""
-    asked_day = min(question.as_of, question.asked_on)
-    by_day = index.best(question.question, asked_day, DEPTH)
-    yield "bm25", index.best(question.question, question.asked_on, DEPTH)
+    """Yield the results of each search; none finds what is not known on the day of asking."""
+    text, asking_day = question.question, question.asked_on
+    last_day = min(question.as_of, asking_day)
+    by_day = index.best(text, last_day, DEPTH, asking_day)
+    yield "bm25", index.best(text, asking_day, DEPTH, asking_day)
     yield "day", by_day
     yield "newest", reordered_by_day(by_day, NEWEST)
-    yield "guess", index.newest_with_all(name_words(question.question), asked_day, DEPTH)
+    yield "guess", index.newest_with_all(name_words(text), last_day, DEPTH, asking_day)
 
 
 def _search_result(question: AsOfQuestion, rule: str, hits: Sequence[RankedPassage]) -> RuleResult:
@@ -157,75 +160,86 @@ def _answer_result(question: AsOfQuestion, rule: str, answer: str) -> RuleResult
     )
 
 
-def _guesses(
-    passages: Path, questions: Sequence[AsOfQuestion], passages_by_question: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the name nearest to each question's words in the passage that was guessed for it."""
-    wanted_ids, texts = set(passages_by_question.values()), {}
-    for passage in typed_rows(passages, DatedPassage):
-        if passage.id in wanted_ids:
-            texts[passage.id] = _whole_text(passage)
-    answers: dict[str, str] = {}
-    for question in questions:
-        passage_id = passages_by_question.get(question.id)
-        text = texts[passage_id] if passage_id else ""
-        answers[question.id] = nearest_name(text, question.question)
-    return answers
-
-
 def _memory_answers(
     tables: DifficultyTables, questions: Sequence[AsOfQuestion]
 ) -> dict[str, dict[str, str]]:
-    """Return the answers of memories that hear the corpus in order of day, by memory and id."""
-    memories: dict[str, Memory] = {name: MEMORIES[name]() for name in ("last", "validity", "prose")}
+    """Return the answers of memories that hear the stream of the corpus, by memory and id.
+
+    They are those of `factdrift memory`: what a memory does not hear here is in no answer of it.
+    """
+    memories: dict[str, Memory] = {name: make_memory() for name, make_memory in MEMORIES.items()}
     answers: dict[str, dict[str, str]] = {name: {} for name in memories}
-    waiting = [*reversed(questions)]  # the next one is last
-    asked_pairs = {(question.subject, question.relation) for question in questions}
-    asked_names: set[str] = set()
-    facts_by_passage = _facts_by_passage(tables.stated, asked_pairs)
-    for question in questions:
-        asked_names.update(name.text for name in names_of(question.question))
-
-    def ask(question: AsOfQuestion) -> None:
-        event = {
-            "text": question.question,
-            "day": question.asked_on.isoformat(),
-            "as_of": question.as_of.isoformat(),
-            "subject": question.subject,
-            "relation": question.relation,
-        }
-        for name, memory in memories.items():
-            answers[name][question.id] = memory.answer(event)
-
-    for passage_id, day, text in _in_order_of_day(tables.passages):
-        while waiting and waiting[-1].asked_on < day:
-            ask(waiting.pop())
-        facts = facts_by_passage.get(passage_id, [])
-        # what names nothing that is asked about can be no answer, and would only be held
-        is_about = any(name.text in asked_names for name in names_of(text))
-        event = {"id": passage_id, "text": text, "day": day.isoformat(), "facts": facts}
-        for name, memory in memories.items():
-            if is_about if name == "prose" else facts:
-                memory.hear(event)
-    while waiting:
-        ask(waiting.pop())
+    questions_by_id = {question.id: question for question in questions}
+    facts_by_passage = _facts_by_passage(
+        tables.stated, {(question.subject, question.relation) for question in questions}
+    )
+    listener = _Listener(questions)
+    for event in _events(tables):
+        facts = facts_by_passage.get(event["id"], [])
+        asked_question = questions_by_id.get(event["id"])
+        if asked_question is not None:
+            question_event = event | _keys_of(asked_question)
+            for name, memory in memories.items():
+                answers[name][asked_question.id] = send(memory, question_event) or ""
+        elif event["kind"] != "question":
+            passage_event = {**event, "facts": facts}
+            for name, memory in memories.items():
+                if event["kind"] == "deletion" or listener.may_answer(name, event["text"], facts):
+                    send(memory, passage_event)
     return answers
 
 
-def _whole_text(passage: DatedPassage) -> str:
-    return f"{passage.title}\n{passage.text}" if passage.title else passage.text
+class _Listener:
+    """Says what may be in an answer to some questions, so that no memory holds a whole corpus."""
+
+    def __init__(self, questions: Sequence[AsOfQuestion]) -> None:
+        self._names: set[str] = set()
+        self._words: dict[str, set[frozenset[str]]] = defaultdict(set)
+        for question in questions:
+            self._names.update(name.text for name in names_of(question.question))
+            if asked_words := frozenset(name_words(question.question)):
+                # a passage that has all words has any of them: the longest one is in few passages
+                longest_word = max(asked_words, key=lambda word: (len(word), word))
+                self._words[longest_word].add(asked_words)
+
+    def may_answer(self, memory_name: str, text: str, facts: Sequence[object]) -> bool:
+        """Whether a passage with these facts may be in an answer of a memory."""
+        if memory_name == "prose":  # it looks for sentences by the names in the question
+            return any(name.text in self._names for name in names_of(text))
+        if memory_name == "guess":  # it looks for passages that have all names of the question
+            text_words = name_words(text)
+            return any(
+                asked_words <= text_words
+                for word in text_words & self._words.keys()
+                for asked_words in self._words[word]
+            )
+        return bool(facts)
 
 
-def _in_order_of_day(passages: Path) -> Iterator[tuple[str, date, str]]:
-    """Yield the id, day and text of passages as a stream has them; beyond memory, from disk."""
-    query = f"""
-        SELECT id, day, CASE WHEN title = '' THEN text ELSE title || chr(10) || text END AS text
-        FROM {duck.parquet(passages)} ORDER BY day, id
-    """  # noqa: S608 - ours
+def _keys_of(question: AsOfQuestion) -> dict[str, str]:
+    """Return what a memory that is told facts is told of a question."""
+    return {
+        "as_of": question.as_of.isoformat(),
+        "subject": question.subject,
+        "relation": question.relation,
+    }
+
+
+@contextmanager
+def _database(tables: DifficultyTables) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database with the views `passages`, `stated` and `questions`."""
     with duck.connect() as db:
-        for batch in db.sql(query).to_arrow_reader(_ROWS):
-            for row in batch.to_pylist():
-                yield row["id"], row["day"], row["text"]
+        for name, table in tables._asdict().items():
+            db.execute(f"CREATE VIEW {name} AS FROM {duck.parquet(table)}")
+        yield db
+
+
+def _events(tables: DifficultyTables) -> Iterator[dict[str, Any]]:
+    """Yield the events of the stream of a corpus, with days as texts; beyond memory, from disk."""
+    with _database(tables) as db:
+        for batch in db.sql(EVENTS.format(passages="passages")).to_arrow_reader(_ROWS):
+            for event in batch.to_pylist():
+                yield event | {"day": event["day"].isoformat()}
 
 
 def _facts_by_passage(
@@ -242,6 +256,8 @@ def _facts_by_passage(
                     "since": fact.since.isoformat(),
                 }
             )
+    for facts in facts_by_passage.values():  # in the order of `stated.jsonl`
+        facts.sort(key=itemgetter("subject", "relation", "since", "object"))
     return facts_by_passage
 
 

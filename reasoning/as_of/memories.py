@@ -7,7 +7,7 @@ are told which facts a passage states (`stated.jsonl`), so that reading is no ma
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from factdrift.builders.text.dates import dates_in
 from factdrift.reasoning.as_of.text_names import (
@@ -26,7 +26,7 @@ told facts it also has what `stated.jsonl` says of it."""
 class Memory(Protocol):
     """What hears passages in the order of the stream, and is asked in between.
 
-    One that has a method `forget` as well is told which passage was deleted.
+    A `ForgettingMemory` is told which passages are deleted, too.
     """
 
     def hear(self, passage: Event) -> None:
@@ -36,6 +36,19 @@ class Memory(Protocol):
     def answer(self, question: Event) -> str:
         """Return the answer to a question; empty where there is none to give."""
         ...
+
+
+class ForgettingMemory(Memory, Protocol):
+    """A memory that can take back what it heard."""
+
+    def forget(self, deletion: Event) -> None:
+        """Take back the passage whose `id` the deletion has; it has no text."""
+        ...
+
+
+def can_forget(memory: Memory) -> TypeGuard[ForgettingMemory]:
+    """Whether a memory has the method that takes back what was deleted."""
+    return callable(getattr(memory, "forget", None))
 
 
 class Last:
@@ -127,18 +140,25 @@ class NewestWithNames:
     """
 
     def __init__(self) -> None:
-        self._texts: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        self._texts: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+        self._deleted: set[str] = set()
 
     def hear(self, passage: Event) -> None:
         """Keep a passage by each word of its names."""
         for word in name_words(passage["text"]):
-            self._texts[word].append((passage["day"], passage["text"]))
+            self._texts[word].append((passage["day"], passage["text"], passage["id"]))
+
+    def forget(self, deletion: Event) -> None:
+        """Take a passage back."""
+        self._deleted.add(deletion["id"])
 
     def answer(self, question: Event) -> str:
         """Return the name nearest to the question's words in the newest passage with its names."""
         asked_words, last_day = name_words(question["text"]), day_asked_about(question)
         rarest_word = min(asked_words, key=lambda word: len(self._texts[word]), default="")
-        for day, text in reversed(self._texts[rarest_word]):
+        for day, text, passage_id in reversed(self._texts[rarest_word]):
+            if passage_id in self._deleted:
+                continue
             if day <= last_day and asked_words <= name_words(text):
                 return nearest_name(text, question["text"])
         return ""

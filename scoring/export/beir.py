@@ -4,12 +4,13 @@ Passages of news are those of `factdrift corpus`, with the day of their article;
 are paragraphs. Relevant (1) is what holds the evidence. Of evolving facts, passages that name what
 held at another time are judged 0 and stand in `stale.tsv`. In `as-of`, 2 is what proves the answer
 for the day asked about, 1 what states the same term on an earlier day; of each query is told when
-it is asked (`asked_on`), and nothing later is judged.
+it is asked (`asked_on`), and nothing is judged that was published later or taken back by then
+(`deleted_on` of a passage). Queries that nothing answers stand in `unanswerable.jsonl`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import reading
@@ -21,17 +22,42 @@ from factdrift.builders.rows import (
     TimeQuestion,
 )
 from factdrift.builders.wmt.passages import SENTENCES, printable_id, question_prefix
+from factdrift.reasoning.as_of.stream_events import DELETIONS
 from factdrift.scoring.export.dated import DatedTables, has_dated_passages, news_passages
 from factdrift.scoring.export.release import Release, Row
 
 CORPUS, QUERIES, QRELS, STALE = "corpus.jsonl", "queries.jsonl", "qrels", "stale.tsv"
+UNANSWERABLE = "unanswerable.jsonl"
+ASKED_ON, DELETED_ON = "asked_on", "deleted_on"
+"""Metadata: the day on which a query is asked, and that on which a passage is taken back."""
+STALE_COLUMNS = ("query-id", "corpus-id", "answer", "when")
+When = Literal["stale", "early", "other"]
+"""What a passage that is judged 0 states: what held before the day asked about, only after it, or
+at another time of which the release does not say which."""
 SPLITS = {"eval": "test", "valid": "dev"}
 """Names of splits in BEIR, by our name."""
 _NOTHING_ANSWERS = "questions left out: nothing answers them"
+_DELETED = "judgments left out: their passage is deleted by the day of asking"
+_FUTURE = (
+    "queries have a day of asking (`asked_on` in their metadata, which BEIR's loader drops): "
+    "search no passage of a later `day` for them, as `factdrift search` does"
+)
+_SILENT = (
+    f"questions that nothing answers are in {UNANSWERABLE} alone: whoever scores answers, and not "
+    "runs, answers these as well"
+)
+
+
+class OtherPassage(NamedTuple):
+    """A passage that is judged 0, with the object that it names instead, and when that held."""
+
+    id: str
+    answer: str
+    when: When
 
 
 class RetrievalQuery(NamedTuple):
-    """A question with its judgments: `relevant` passages, and `stale` ones with what they name.
+    """A question with its judgments: `relevant` passages, and those of another time as `stale`.
 
     `grade` is the score of the relevant ones; `supporting` ones are judged 1.
     """
@@ -41,13 +67,15 @@ class RetrievalQuery(NamedTuple):
     text: str
     metadata: Row
     relevant: Sequence[str]
-    stale: Sequence[tuple[str, str]] = ()
+    stale: Sequence[OtherPassage] = ()
     supporting: Sequence[str] = ()
     grade: int = 1
 
 
 def write(release: Release) -> None:
     """`corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and `stale.tsv`.
+
+    Of `as-of` also `unanswerable.jsonl`, queries that nothing answers.
 
     `UserError`: the text of news lacks, or the pages of the release have no text. Memory holds the
     queries with their judgments.
@@ -68,7 +96,7 @@ def write(release: Release) -> None:
         _lines(release, f"{QRELS}/{split}.tsv", column_names, _judgments(split_queries))
     stale_rows = [(query.id, *passage) for query in queries for passage in query.stale]
     if stale_rows:
-        _lines(release, STALE, ("query-id", "corpus-id", "answer"), stale_rows)
+        _lines(release, STALE, STALE_COLUMNS, stale_rows)
 
 
 def _query_record(query: RetrievalQuery) -> Row:
@@ -85,7 +113,7 @@ def _judgments(queries: Iterable[RetrievalQuery]) -> list[tuple[str, str, int]]:
     """The qrels of queries: the best passages first, stale ones with 0 last, each by its id."""
     judgment_rows = []
     for query in queries:
-        stale_ids = [passage_id for passage_id, _ in query.stale]
+        stale_ids = [passage.id for passage in query.stale]
         for score, passage_ids in (
             *((query.grade, query.relevant), (1, query.supporting), (0, stale_ids)),
         ):
@@ -94,13 +122,25 @@ def _judgments(queries: Iterable[RetrievalQuery]) -> list[tuple[str, str, int]]:
     return judgment_rows
 
 
-def _corpus(release: Release, passages: Iterable[tuple[str, str, str, date | None]]) -> int:
-    """Write id, title, text and day of each passage; the number of passages."""
+class _CorpusPassage(NamedTuple):
+    """A passage of the corpus, with its days where they are known."""
+
+    id: str
+    title: str
+    text: str
+    day: date | None = None
+    deleted_on: date | None = None
+
+
+def _corpus(release: Release, passages: Iterable[_CorpusPassage]) -> int:
+    """Write the passages, with their days as metadata; return their number."""
 
     def records() -> Iterator[Row]:
-        for passage_id, title, text, day in passages:
-            passage_metadata = {"day": day.isoformat()} if day else {}
-            yield {"_id": passage_id, "title": title, "text": text, "metadata": passage_metadata}
+        for passage in passages:
+            days = {"day": passage.day, DELETED_ON: passage.deleted_on}
+            metadata = {name: day.isoformat() for name, day in days.items() if day}
+            text_fields = {"title": passage.title, "text": passage.text}
+            yield {"_id": passage.id, **text_fields, "metadata": metadata}
 
     return release.json_lines(CORPUS, records())
 
@@ -122,7 +162,10 @@ def _of_news(release: Release) -> list[RetrievalQuery]:
         for batch in file.iter_batches(columns=["id"]):
             missing_ids.difference_update(batch["id"].to_pylist())
         rows = (row for batch in file.iter_batches(1024) for row in batch.to_pylist())
-        _corpus(release, ((printable_id(row["id"]), "", row["text"], row["day"]) for row in rows))
+        passages = (
+            _CorpusPassage(printable_id(row["id"]), "", row["text"], row["day"]) for row in rows
+        )
+        _corpus(release, passages)
     answerable_queries = [query for query in queries if query.relevant[0] not in missing_ids]
     if lost_count := len(queries) - len(answerable_queries):
         release.notes["questions left out: their article is not in the corpus"] = lost_count
@@ -158,7 +201,7 @@ def _of_pages(release: Release) -> list[RetrievalQuery]:
     configs_by_name = {"pages": [pages], "segments": segments}
     with release.query(_PARAGRAPHS, configs_by_name) as rows:
         passage_count = _corpus(
-            release, ((row["id"], row["title"], row["text"], None) for row in rows)
+            release, (_CorpusPassage(row["id"], row["title"], row["text"]) for row in rows)
         )
     if not passage_count:
         hint = "make it with `text: true`, or put its text back with factdrift corpus --release"
@@ -207,45 +250,65 @@ _JUDGED = """
 def _of_days(release: Release) -> list[RetrievalQuery]:
     """Write the dated passages as the corpus, by day, and return the queries about days.
 
-    A question that nothing answers (`abstain`) is left out: there is nothing to find.
+    A question that nothing answers (`abstain`) goes to a file of its own: there is nothing to find.
     """
     tables = DatedTables.of(release)
-    with tables.query("SELECT id, title, day, text FROM {passages} ORDER BY day, id") as rows:
-        _corpus(release, ((row["id"], row["title"], row["text"], row["day"]) for row in rows))
+    with tables.query(_DATED_PASSAGES) as rows:
+        _corpus(release, (_CorpusPassage(**row) for row in rows))
     queries: list[RetrievalQuery] = []
+    silent_queries: list[RetrievalQuery] = []
     with tables.query(_DAYS) as rows:
         for row in rows:
-            if not (row["relevant"] or row["supporting"]):
-                release.notes[_NOTHING_ANSWERS] += 1
-                continue
-            day_metadata = {name: row[name].isoformat() for name in ("day", "asked_on")}
-            query = _query("test", row, {**day_metadata, "kind": row["kind"]})
-            queries.append(query._replace(supporting=row["supporting"], grade=2))
+            metadata = {name: row[name].isoformat() for name in ("day", ASKED_ON)}
+            metadata |= {"kind": row["kind"], "prompt": row["prompt"]}
+            query = _query("test", row, metadata)
+            release.notes[_DELETED] += row["listed"] - len(query.stale)
+            if row["relevant"] or row["supporting"]:
+                queries.append(query._replace(supporting=row["supporting"], grade=2))
+            else:
+                silent_queries.append(query)
+    if silent_queries:
+        release.json_lines(UNANSWERABLE, map(_query_record, silent_queries))
+    release.notes[_SILENT] = len(silent_queries)
+    release.notes[_FUTURE] = len(queries)
     return queries
 
 
-_DAYS = """
-    WITH stale_ids AS (
-        SELECT id, subject, relation, unnest(stale) AS passage FROM questions
+_DATED_PASSAGES = f"""
+    SELECT p.id, title, text, p.day, gone.day AS deleted_on
+    FROM {{passages}} p LEFT JOIN ({DELETIONS}) gone ON gone.id = p.id ORDER BY p.day, p.id
+"""  # noqa: S608 - ours
+_DAYS = f"""
+    WITH gone AS ({DELETIONS}), listed AS (
+        SELECT id, subject, relation, asked_on, as_of, earlier, unnest(stale) AS passage
+        FROM questions
     ), named AS (
-        -- what a stale passage names; of several objects, one of the pair that is asked about
-        SELECT q.id, passage, coalesce(max_by(s.object_label, {
-            is_same: (s.subject = q.subject AND s.relation = q.relation)::INT,
-            label: s.object_label}), '') AS answer
-        FROM stale_ids q LEFT JOIN stated s USING (passage) GROUP BY ALL
+        -- what a passage of another time names; of several objects, one of the pair asked about
+        SELECT q.id, passage, any_value(q.as_of) AS as_of, any_value(q.earlier) AS earlier,
+            max_by({{label: s.object_label, since: s.since}}, {{
+                is_same: (s.subject = q.subject AND s.relation = q.relation)::INT,
+                label: s.object_label}}) AS object
+        FROM listed q LEFT JOIN stated s USING (passage)
+        WHERE NOT EXISTS (FROM gone WHERE gone.id = q.passage AND gone.day <= q.asked_on)
+        GROUP BY q.id, passage
     )
-    SELECT q.id, question, targets, relation, kind, as_of AS day, asked_on, supporting,
-        evidence AS relevant, s.stale
+    SELECT q.id, question, prompt, targets, relation, kind, as_of AS day, asked_on, supporting,
+        evidence AS relevant, s.stale, len(q.stale) AS listed
     FROM questions q LEFT JOIN (
-        SELECT id, list({id: passage, answer: answer} ORDER BY passage) AS stale
+        SELECT id, list({{id: passage, answer: coalesce(object.label, ''),
+            "when": CASE WHEN object.since > as_of AND NOT list_contains(earlier, object.label)
+                THEN 'early' ELSE 'stale' END}} ORDER BY passage) AS stale
         FROM named GROUP BY id
     ) s USING (id) ORDER BY q.id
-"""
+"""  # noqa: S608 - ours
 
 
 def _query(split: str, row: Row, day_metadata: Row) -> RetrievalQuery:
     query_metadata = {**day_metadata, "targets": row["targets"], "relation": row["relation"]}
-    stale_passages = [(passage["id"], passage["answer"]) for passage in row["stale"] or ()]
+    stale_passages = [
+        OtherPassage(passage["id"], passage["answer"], passage.get("when", "other"))
+        for passage in row["stale"] or ()
+    ]
     return RetrievalQuery(
         split, row["id"], row["question"], query_metadata, row["relevant"], stale_passages
     )
