@@ -101,7 +101,12 @@ class Engine(ABC):
         counts.
         """
         self._kept += 1
-        return self._keep(expr, f"kept_{self._kept}")
+        number_types = {
+            column_name: column_type.copy(nullable=True)
+            for column_name, column_type in expr.schema().items()
+            if column_type.is_numeric()
+        }
+        return self._keep(expr, f"kept_{self._kept}").cast(number_types)
 
     @abstractmethod
     def _read(self, file_paths: list[str]) -> ir.Table: ...
@@ -120,18 +125,7 @@ class _DuckDB(Engine):
         )
 
     def _keep(self, expr: ir.Table, table_name: str) -> ir.Table:
-        # Ibis's own `create_table` copies the query and asks for the schema, for a third of the
-        # time that compiling took.
-        columns = _nullable(expr)
-        name_of_type = self.con.compiler.type_mapper.to_string
-        declarations = [
-            f"{duck.name(column_name)} {name_of_type(column_type)}"
-            for column_name, column_type in columns.items()
-        ]
-        kept_name = duck.name(table_name)
-        self.con.con.execute(f"CREATE TEMP TABLE {kept_name} ({', '.join(declarations)})")
-        self.con.con.execute(f"INSERT INTO {kept_name} {self.con.compile(expr)}")
-        return ibis.table(columns, name=table_name)
+        return self.con.create_table(table_name, expr, temp=True)
 
     def _batches(self, expr: ir.Table) -> Generator[pa.RecordBatch, None, None]:
         # Ibis's own `to_pyarrow_batches` fails: Ibis 12 calls a method that DuckDB 2 renamed.
@@ -160,12 +154,7 @@ class _Spark(Engine):
     def _keep(self, expr: ir.Table, table_name: str) -> ir.Table:
         kept_folder = self.scratch / table_name
         self.con.to_parquet(expr, spark.uri(kept_folder), mode="overwrite")
-        number_types = {
-            column_name: column_type
-            for column_name, column_type in _nullable(expr).items()
-            if column_type.is_numeric()
-        }
-        return self._read([str(kept_folder)]).cast(number_types)
+        return self._read([str(kept_folder)])
 
     def _batches(self, expr: ir.Table) -> Generator[pa.RecordBatch, None, None]:
         # Spark writes a sorted frame as part files, whose names are in the order of the rows.
@@ -230,14 +219,6 @@ def _open_duckdb(scratch: Path, memory: str | None, threads: int | None) -> Iter
         yield _DuckDB(connection, scratch)
     finally:
         connection.disconnect()
-
-
-def _nullable(expr: ir.Table) -> dict[str, Any]:
-    """Return the column types of an expression by name, each of which allows nulls."""
-    return {
-        column_name: column_type.copy(nullable=True)
-        for column_name, column_type in expr.schema().items()
-    }
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
