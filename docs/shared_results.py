@@ -14,9 +14,8 @@ from typing import NamedTuple, Self
 from factdrift.builders.core.files import resource
 from factdrift.builders.templama.guesses import SOLVED
 from factdrift.scoring.figures import WIDTHS, line_figure
-from factdrift.scoring.report import TIMES
 from factdrift.scoring.results import ANSWERS, SharedResults, read_results
-from factdrift.scoring.score import Mean, sortable
+from factdrift.scoring.score import TIMES, Mean, sortable
 from factdrift.scoring.summary import CHOSEN
 
 WRITTEN = ("exact_match", "outdated")

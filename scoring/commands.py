@@ -207,8 +207,11 @@ def baselines(
         echo_json(baseline_shares(release))
     for line in () if as_json else baseline_lines(release):
         echo(line)
-    for path in write_baselines(release, out, limit) if out else ():
+    answer_files = list(write_baselines(release, out, limit)) if out else []
+    for path in answer_files:
         say(f"answers: {path}")
+    predictions_name = answer_files[-1] if answer_files else "FILE"
+    say(f"next: factdrift score {release} --predictions {predictions_name}")
 
 
 def _print_series(is_asked: bool) -> None:

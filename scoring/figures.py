@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from factdrift.builders.release.plots import COLOURS, FAINT, INK, save_figure
-from factdrift.scoring.score import Mean
+from factdrift.scoring.score import FEWEST, Mean
 
 WIDTHS = {"wide": 8.0, "phone": 4.0}
 """The width of a figure in inches; a page shows the second one on a phone, where text in the first
@@ -17,6 +17,13 @@ _MARKED = "knowledge stops"
 _INTERVAL = "95 % interval"
 # a line of four points and a gap of three, so that a short one is seen to be dashed
 _DASHED = (0, (4, 3))
+# Dashes of a model whose line lies on those of 1, 2 … models before it, which show in its gaps; the
+# last pattern stands for all further ones.
+_OVER_OTHERS = ((0, (5, 3)), (0, (2, 4)), (0, (1, 5)))
+# Per cent by which two means differ at most where their lines lie on each other: about the width of
+# a line.
+_SAME_HEIGHT = 0.8
+_FEW_ROWS = "fewer than {} rows"
 # Letters of a label in a narrow figure, where it takes up to half of the width; twice as many in a
 # wide one.
 _LABEL_LETTERS = 24
@@ -37,20 +44,25 @@ def line_figure(
     *,
     figure_width: float,
     axis_label: str,
+    time_label: str = "",
     marked_values: Mapping[str, str] | None = None,
     chance_series: Series | None = None,
 ) -> None:
     """Draw means over time: a line for each model, with its interval shaded.
 
+    `axis_label`, `time_label`: what stands beside the means, and below the values.
     `marked_values`: model -> value behind which a dashed line of its colour stands.
     `chance_series`: the score of choosing at random, dotted. The colour of a model depends on its
-    position alone, so that it is the same in a figure where the model before has no points.
+    position alone, so that it is the same in a figure where the model before has no points. Lines
+    that lie on each other are dashed from the second on, so that all are seen. Points of fewer than
+    `FEWEST` rows are hollow.
     """
 
     def make() -> Any:
         # a narrow figure has a line of its legend for each model
         figure_height = 3.2 if figure_width > 5 else 2.5 + 0.19 * len(series)
         figure, panel = _panel(figure_width, figure_height)
+        has_few_rows = False
         for model_number, (model_name, points_by_value) in enumerate(series.items()):
             colour, marker = _look(model_number)
             value_places = [
@@ -70,19 +82,32 @@ def line_figure(
             panel.fill_between(
                 value_places, low_ends, high_ends, color=colour, alpha=0.16, linewidth=0
             )
+            line_dashes = _dashes_over(list(series.values())[:model_number], points_by_value)
             panel.plot(
                 value_places,
                 mean_percents,
                 color=colour,
                 marker=marker,
-                markersize=3.6,
+                markersize=_marker_size(model_number, len(series)),
+                linestyle=line_dashes,
                 linewidth=1.6,
                 label=model_name,
             )
-            last_value = (marked_values or {}).get(model_name)
-            if last_value in value_names:
-                mark_place = value_names.index(last_value) + 0.5
-                panel.axvline(mark_place, color=colour, linestyle=_DASHED, linewidth=1.2)
+            few_points = [
+                (place_number, 100 * mean.mean)
+                for place_number, mean in enumerate(map(points_by_value.get, value_names))
+                if mean and mean.n < FEWEST
+            ]
+            if few_points:
+                panel.plot(
+                    *zip(*few_points, strict=True),
+                    color=colour,
+                    marker=marker,
+                    markersize=_marker_size(model_number, len(series)),
+                    markerfacecolor="white",
+                    linestyle="none",
+                )
+            has_few_rows = has_few_rows or bool(few_points)
             chance_means = (chance_series or {}).get(model_name, {})
             chance_points = [
                 (place_number, 100 * chance_means[value_name].mean)
@@ -93,11 +118,16 @@ def line_figure(
                 panel.plot(*zip(*chance_points, strict=True), color=colour, linestyle=":")
         if chance_series:
             panel.plot([], [], color=INK, linestyle=":", label=_CHANCE)
+        _mark_values(panel, list(series), value_names, marked_values or {})
         if set((marked_values or {}).values()) & set(value_names):
             panel.axvline(-1, color=INK, linestyle=_DASHED, linewidth=1.2, label=_MARKED)
         if _has_interval(series):
             panel.fill_between([], [], [], color=INK, alpha=0.16, linewidth=0, label=_INTERVAL)
-        panel.set_ylim(-2, 102)
+        if has_few_rows:
+            hollow_style = {"marker": "o", "markersize": 3.6, "markerfacecolor": "white"}
+            hollow_label = _FEW_ROWS.format(FEWEST)
+            panel.plot([], [], color=INK, linestyle="none", label=hollow_label, **hollow_style)
+        panel.set_ylim(-4, 104)  # room for a marker at either end
         panel.set_xlim(-0.5, len(value_names) - 0.5)
         tick_step = -(-len(value_names) // (14 if figure_width > 5 else 7))
         panel.set_xticks(
@@ -106,9 +136,58 @@ def line_figure(
         for label_text in panel.get_xticklabels():
             label_text.set_rotation_mode("anchor")
         panel.set_ylabel(axis_label, color=INK)
+        panel.set_xlabel(time_label, color=INK)
         return _finished(figure, panel, "y", figure_width)
 
     save_figure(picture_file, make)
+
+
+def _dashes_over(
+    series_before: Sequence[Mapping[str, Mean]], points_by_value: Mapping[str, Mean]
+) -> Any:
+    """Return the style of a line: solid, or dashed where it lies on lines that are drawn before.
+
+    Two lines lie on each other where two of their points do.
+    """
+    covered_count = 0
+    for points_before in series_before:
+        shared_count = sum(
+            value in points_before
+            and abs(points_before[value].mean - mean.mean) * 100 < _SAME_HEIGHT
+            for value, mean in points_by_value.items()
+        )
+        covered_count += shared_count > 1
+    return _OVER_OTHERS[min(covered_count, len(_OVER_OTHERS)) - 1] if covered_count else "solid"
+
+
+def _marker_size(model_number: int, model_count: int) -> float:
+    """Return the size of a model's markers in points: those that are drawn first are largest, and
+    stand out behind later ones in the same place."""
+    return 3.6 + min(1.4, 4.2 / model_count) * (model_count - 1 - model_number)
+
+
+def _mark_values(
+    panel: Any,
+    model_names: Sequence[str],
+    value_names: Sequence[str],
+    marked_values: Mapping[str, str],
+) -> None:
+    """Draw the dashed line of each model behind its value; those in one place take turns."""
+    models_by_value: dict[str, list[int]] = {}
+    for model_number, model_name in enumerate(model_names):
+        if marked_values.get(model_name) in value_names:
+            models_by_value.setdefault(marked_values[model_name], []).append(model_number)
+    dash, gap = _DASHED[1]
+    for last_value, model_numbers in models_by_value.items():
+        turn_length = (dash + gap) * len(model_numbers)
+        for turn, model_number in enumerate(model_numbers):
+            line_pattern = (-(dash + gap) * turn % turn_length, (dash, turn_length - dash))
+            panel.axvline(
+                value_names.index(last_value) + 0.5,
+                color=_look(model_number)[0],
+                linestyle=line_pattern,
+                linewidth=1.2,
+            )
 
 
 def dot_figure(

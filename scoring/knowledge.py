@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 
 from factdrift.scoring.intervals import Floats, Ints, bounds
-from factdrift.scoring.questions import ReleaseQuestions
+from factdrift.scoring.questions import ReleaseQuestions, single_row
 
 LEAST = 10.0
 """Twice the gain in log-likelihood from which a cut is believed (about 1 in 600 by chance)."""
@@ -22,7 +22,8 @@ LEAST = 10.0
 class KnowledgeStop(NamedTuple):
     """The last period whose changes a model knows, and the first period whose changes it does not.
 
-    `low`, `high`: the interval of `last_known` (95 %, by subject). `n`: answers that it rests on.
+    `low`, `high`: the interval of `last_known` (95 %, by subject). `n`: answers that it rests on,
+    of facts that changed, each question once.
     """
 
     last_known: str
@@ -88,17 +89,25 @@ FROM found LEFT JOIN named USING (day)
 """
 
 
+# What was answered of rows that can show a stop, each question once: its fact changed, and it is
+# known when its answer began.
+_SHOWING = """
+    marks m JOIN began b USING (row) SEMI JOIN changed USING (row) SEMI JOIN once USING (row)
+    WHERE true
+"""
+
+
 def find_knowledge_stop(questions: ReleaseQuestions, draw_weights: Floats) -> KnowledgeStop | None:
     """Find where a model's knowledge stops; return None if its answers do not show it.
 
     `draw_weights` are the weights of `scoring.intervals.bundle_weights`.
     """
-    change_rows = questions.db.execute("""
+    change_rows = questions.db.execute(f"""
         SELECT b.day, any_value(label) AS label, bundle, count(*) AS n,
             count(*) FILTER (verdict = 'right') AS hits
-        FROM marks m JOIN began b USING (row) SEMI JOIN changed USING (row)
-        WHERE verdict IN ('right', 'outdated') GROUP BY b.day, bundle ORDER BY b.day
-    """).fetchall()
+        FROM {_SHOWING} AND verdict IN ('right', 'outdated')
+        GROUP BY b.day, bundle ORDER BY b.day
+    """).fetchall()  # noqa: S608
     period_labels = list(
         {cut_day: period_label for cut_day, period_label, *_ in change_rows}.values()
     )
@@ -125,6 +134,32 @@ def find_knowledge_stop(questions: ReleaseQuestions, draw_weights: Floats) -> Kn
         for place_number in (best_cut[0] - 1, best_cut[0], low_day - 1, high_day - 1)
     )
     return KnowledgeStop(last_known, first_unknown, low_day, high_day, int(answer_counts.sum()))
+
+
+def why_no_stop(questions: ReleaseQuestions) -> str | None:
+    """Say why `find_knowledge_stop` returned None; None where no row could have shown a stop."""
+    row_count, right_count, outdated_count, period_count = single_row(
+        questions.db,
+        f"""
+        SELECT count(*), count(*) FILTER (verdict = 'right'),
+            count(*) FILTER (verdict = 'outdated'),
+            count(DISTINCT b.day) FILTER (verdict IN ('right', 'outdated'))
+        FROM {_SHOWING}
+        """,  # noqa: S608
+    )
+    if not row_count:
+        return None
+    rows_text = f"the {row_count:,} answers about facts that had another answer before"
+    if not outdated_count:
+        return f"of {rows_text}, {right_count:,} are right and none is outdated"
+    if not right_count:
+        return f"of {rows_text}, {outdated_count:,} are outdated and none is right"
+    if period_count < 2:
+        return f"{rows_text} began in one period"
+    return (
+        f"of {rows_text}, {right_count:,} are right and {outdated_count:,} outdated, but not "
+        "clearly more of them outdated from some period on"
+    )
 
 
 def _cuts(right_counts: Floats, answer_counts: Floats) -> tuple[Ints, Floats]:

@@ -25,7 +25,8 @@ import pyarrow as pa
 from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
-from factdrift.builders.text.squad import token_f1
+from factdrift.builders.rows.frames import read_frames
+from factdrift.builders.text.squad import normalize_or_keep, token_f1
 from factdrift.scoring.intervals import BUNDLES, SCALE
 from factdrift.scoring.knowledge import mark_known_changes
 from factdrift.scoring.questions import ReleaseQuestions, single_row
@@ -54,21 +55,33 @@ METRICS = (
 _OFTEN = 5
 
 
+_COPIES = "an example of the prompts has this answer, and the model seems to copy it"
+_SAYS_ALWAYS = (
+    "does it read the question? If this says that it does not know, write a blank prediction, "
+    "which counts as abstained"
+)
+
+
 class RepeatedWords(NamedTuple):
     """An answer that a model gives again and again: how often, of how many answers, and in how
-    many of their rows it is right."""
+    many of their rows it is right.
+
+    `hint` says what may be behind it: an example of the prompt has this answer (`run-model` and the
+    tasks of harnesses show it), or it is the model's way to say that it does not know.
+    """
 
     text: str
     times: int
     answers: int
     right: int
+    hint: str
 
     @property
     def warning(self) -> str:
         """The warning as text."""
         return (
             f"{self.times:,} of {self.answers:,} answers are {self.text!r}, which is right in "
-            f"{self.right:,} rows: does the model copy an example of its prompt?"
+            f"{self.right:,} rows: {self.hint}"
         )
 
 
@@ -286,8 +299,21 @@ def repeated_words(release_questions: ReleaseQuestions) -> RepeatedWords | None:
         "SELECT count(*) FROM marks JOIN asked USING (row) WHERE list_contains(targets, ?)",
         [answer],
     ).fetchall()
-    repeated_answer = RepeatedWords(answer, times, answer_count, right_rows[0][0])
+    is_shown = answer in _example_answers(release_questions)
+    repeated_answer = RepeatedWords(
+        answer, times, answer_count, right_rows[0][0], _COPIES if is_shown else _SAYS_ALWAYS
+    )
     return repeated_answer if times > 2 * repeated_answer.right else None
+
+
+def _example_answers(release_questions: ReleaseQuestions) -> set[str]:
+    """Return the answers of all examples that prompts of a release show, normalised."""
+    frames = read_frames(None, release_questions.manifest.examples)
+    examples = [
+        *(frames.cloze.examples, frames.question.examples, frames.passage.examples),
+        *(frames.choices.examples, *frames.relations.values()),
+    ]
+    return {normalize_or_keep(example.answer) for group in examples for example in group}
 
 
 def _best_rouge(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:

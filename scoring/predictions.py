@@ -66,7 +66,8 @@ UNANSWERED = "_abs"
 _ROWS = 1 << 14
 # exactly one of these fields holds the answer of a row
 _ANSWERS = ("prediction", "candidates", "scores", "choice_scores")
-_HINT = 'a line is {"id": "…", "prediction": "…"}, or has candidates, scores or choice_scores'
+FORM_HINT = 'a line is {"id": "…", "prediction": "…"}, or has candidates, scores or choice_scores'
+"""What is said where a file or a line has another form."""
 _TEXTS = pa.list_(pa.string())
 # the fields that are one text: columns of a CSV file
 _TABLE_COLUMNS = ("id", "config", "split", "prompt_sha256", "prediction")
@@ -176,6 +177,14 @@ def prediction_files(path: Path) -> list[Path]:
 
 def _is_log(name: str) -> bool:
     return name.endswith(".eval") or harness_logs.is_samples(name)
+
+
+def is_answer_map(path: Path) -> bool:
+    """Whether a file is read as one object of answers by id, as any object without an id is."""
+    if path.is_dir() or _kind(path) != "document":
+        return False
+    document = _document(path)
+    return isinstance(document, dict) and not _is_row(document)
 
 
 def predictions_sha256(path: Path) -> str:
@@ -355,13 +364,18 @@ def _document_rows(path: Path) -> Iterator[tuple[int, Fields]]:
     if isinstance(document, harness_logs.InspectLog):
         yield from harness_logs.inspect_fields(document, path)
         return
-    if "id" in document and not document.keys().isdisjoint(_ANSWERS):
+    if _is_row(document):
         yield 1, document
         return
     for number, (row_id, answer) in enumerate(document.items(), 1):
         field_name = "candidates" if isinstance(answer, list) else "prediction"
         field_name = "scores" if isinstance(answer, dict) else field_name
         yield number, {"id": row_id, field_name: answer}
+
+
+def _is_row(document: Fields) -> bool:
+    """Whether an object is one prediction, and not answers by id."""
+    return "id" in document and not document.keys().isdisjoint(_ANSWERS)
 
 
 def _list_rows(path: Path) -> Iterator[tuple[int, Fields]]:
@@ -391,7 +405,7 @@ def _table_fields(path: Path) -> Iterator[tuple[int, Fields]]:
 
 def _no_prediction(message: str, path: Path, line: int | None) -> UserError:
     text = f"no prediction: {message.replace(chr(10), ' ')}"
-    return UserError(text, where=display_path(path), line=line, hint=_HINT)
+    return UserError(text, where=display_path(path), line=line, hint=FORM_HINT)
 
 
 def _prediction(
@@ -463,7 +477,7 @@ def _checked(row: Prediction, path: Path, line_number: int) -> Prediction:
         return row
     error_texts = {0: "no answer", 1: "a score that is not a finite number"}
     error_text = error_texts.get(kind_count, "more than one kind of answer")
-    raise UserError(error_text, where=display_path(path), line=line_number, hint=_HINT)
+    raise UserError(error_text, where=display_path(path), line=line_number, hint=FORM_HINT)
 
 
 def _ranked(score_by_answer: dict[str, float]) -> list[str]:

@@ -28,13 +28,12 @@ from factdrift.scoring.intervals import (
     subject_bundles,
 )
 from factdrift.scoring.metrics import VERDICTS
-from factdrift.scoring.score import ROWS, Mean, Scores, sortable
-from factdrift.scoring.summary import COLUMNS
+from factdrift.scoring.score import CHANGED, FEWEST, ROWS, TIMES, Mean, Scores, sortable
+from factdrift.scoring.summary import COLUMNS, few_rows_text, time_words
 
 REPORT = "report.html"
 MOST = len(COLOURS)
 """The most models of a report: each has a colour of its own."""
-TIMES = ("period", "quarter", "year", "decade")
 _KINDS = ("relation", "answer_type")
 _MAIN = tuple(COLUMNS)
 _NAMES = {
@@ -123,8 +122,10 @@ def _values(models: Sequence[Scores], stratum: str, metric: str) -> list[str]:
 class _Drawing(NamedTuple):
     """A figure of the page, in the files `name.png` and `name-phone.png`.
 
-    `marks`: model -> value behind which a dashed line stands. `pictures`: size -> the bytes of its
-    file in base64, once it is drawn.
+    `axis_label`, `time_label`: the titles of the axes; the second one of a curve alone. `marks`:
+    model -> value behind which a dashed line stands. `is_rest`: what is drawn is what is left of
+    all rows (1 minus the metric). `pictures`: size -> the bytes of its file in base64, once it is
+    drawn.
     """
 
     name: str
@@ -132,18 +133,47 @@ class _Drawing(NamedTuple):
     metric: str
     title: str
     caption: str
+    axis_label: str
+    time_label: str = ""
+    is_rest: bool = False
     marks: Mapping[str, str] | None = None
     pictures: Mapping[str, str] = {}
 
 
 def _time_stratum(models: Sequence[Scores]) -> str:
-    """Return the name of the finest time by which rows of these models are told apart."""
-    stratum_names = {mean.stratum for model in models for mean in model.table}
-    return next((time_name for time_name in TIMES if time_name in stratum_names), TIMES[0])
+    """Return the stratum of time by which these models are shown.
+
+    It is the finest one of what changed in that time where a model has it, else of all rows.
+    """
+    named_strata = {model.time for model in models}
+    return next(
+        (name for name in (*(CHANGED + name for name in TIMES), *TIMES) if name in named_strata),
+        TIMES[0],
+    )
+
+
+def _rows_text(models: Sequence[Scores], stratum: str, metric: str) -> str:
+    """Say which rows a figure over time is of: `117 of updated and 3 of new, whose …`."""
+    row_counts: dict[str, int] = {}
+    for scored_model in models:
+        config_names = {mean.config for mean in scored_model.table if mean.config}
+        for config_name in config_names - scored_model.left_out.keys():
+            means = scored_model.means(stratum, metric, config_name)
+            row_count = sum(mean.n for mean in means.values())
+            row_counts[config_name] = max(row_count, row_counts.get(config_name, 0))
+    ordered_counts = sorted(row_counts.items(), key=lambda counted: (-counted[1], counted[0]))
+    listed_text = ", ".join(f"{count:,} of {name}" for name, count in ordered_counts if count)
+    condition_text = ""
+    if stratum.startswith(CHANGED):
+        condition_text = " whose right answer began in the time asked about"
+    return f"Rows{condition_text}: {listed_text}."
 
 
 def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
     time_stratum = _time_stratum(models)
+    is_of_changes = time_stratum.startswith(CHANGED)
+    time_name = time_stratum.removeprefix(CHANGED)
+    subject_text = "What changed, by" if is_of_changes else "Score by"
     for metric in _mains(models):
         is_main = metric == _MAIN[0]
         metric_label, name_ending = _NAMES[metric], "" if is_main else f"-{metric}"
@@ -151,16 +181,26 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
         dotted_note = (
             "" if is_main else "; dotted: a choice at random among what the model was offered"
         )
+        axis_label = f"{metric_label}, per cent"
+        meaning_text = (
+            "A curve falls where knowledge ends"
+            if is_of_changes
+            else "A curve that is level may be of facts that seldom change"
+        )
+        hollow_text = f"Hollow: fewer than {FEWEST} rows, of which a figure says little."
         yield _Drawing(
-            f"period{name_ending}", time_stratum, metric, f"Score by {time_stratum}{title_ending}",
-            f"{metric_label}, per cent, by the {time_stratum} asked about; shaded: 95 % intervals "
-            f"by subject{dotted_note}. A curve that falls shows where knowledge ends; one that is "
-            "level all along may be of facts that seldom change.",
+            f"period{name_ending}", time_stratum, metric,
+            f"{subject_text} {time_name}{title_ending}",
+            f"{_rows_text(models, time_stratum, metric)} {metric_label} by the {time_name} asked "
+            f"about; shaded: 95 % intervals by subject{dotted_note}. {meaning_text}. {hollow_text}",
+            axis_label, f"{time_name} asked about",
         )  # fmt: skip
+        lag_stratum = f"{CHANGED if is_of_changes else ''}lag"
         yield _Drawing(
-            f"lag{name_ending}", "lag", metric, f"Score by lag{title_ending}",
-            f"{metric_label}, per cent, by quarters of a year from the cut-off to the time asked "
-            f"about{dotted_note}.",
+            f"lag{name_ending}", lag_stratum, metric, f"{subject_text} lag{title_ending}",
+            f"{_rows_text(models, lag_stratum, metric)} {metric_label} by quarters of a year from "
+            f"the cut-off to the time asked about{dotted_note}. {hollow_text}",
+            axis_label, "quarters after the cut-off",
         )  # fmt: skip
         for kind_stratum in _KINDS:
             figure_title = f"Score by {kind_stratum.replace('_', ' ')}{title_ending}"
@@ -168,12 +208,14 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
                 f"{metric_label}, per cent, with 95 % intervals by subject{dotted_note}."
             )
             yield _Drawing(
-                f"{kind_stratum}{name_ending}", kind_stratum, metric, figure_title, figure_caption
+                *(f"{kind_stratum}{name_ending}", kind_stratum, metric, figure_title),
+                *(figure_caption, axis_label),
             )
     yield _Drawing(
-        "outdated", time_stratum, "outdated", f"Outdated answers by {time_stratum}",
-        "Of the rows whose fact had another answer before, the share that is answered with "
-        "what was right then, per cent.",
+        "outdated", time_name, "outdated", f"Outdated answers by {time_name}",
+        "Of all rows whose fact had another answer before, however long ago: the share that is "
+        "answered with what was right then.",
+        "outdated, per cent", f"{time_name} asked about",
     )  # fmt: skip
     last_known = {}
     for scored_model in models:
@@ -181,9 +223,11 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
             last_known[scored_model.name] = scored_model.stop.last_known
     yield _Drawing(
         "began", "began", "stale", "When knowledge stops",
-        "By the period in which the right answer began: of the answers that were ever right, the "
-        "share that is no longer. Dashed: the cut that explains a model's answers best.",
-        last_known,
+        "By the period in which the right answer began, whatever period a row asks about: of the "
+        "answers that are right or were so before, the share that is right. Rows are of facts that "
+        "changed. Dashed upright: the cut that explains a model's answers best. Lines in one place "
+        "are dashed in turn.",
+        "still right, per cent", "period in which the right answer began", True, last_known,
     )  # fmt: skip
 
 
@@ -209,6 +253,8 @@ def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing
         for scored_model in models:
             stratum, whole = figure_drawing.stratum, scored_model.whole
             model_means = scored_model.means(stratum, figure_drawing.metric, whole)
+            if figure_drawing.is_rest:
+                model_means = {value: _rest(mean) for value, mean in model_means.items()}
             means_by_model[scored_model.name] = model_means
             chance_by_model[scored_model.name] = scored_model.means(stratum, "chance", whole)
         chance_series = chance_by_model if figure_drawing.metric == "accuracy" else {}
@@ -221,30 +267,35 @@ def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing
             )
             if is_over_kinds:
                 value_labels = {value: relation_labels.get(value, value) for value in values}
-                axis_label = f"{_NAMES[figure_drawing.metric]}, per cent"
                 dot_figure(
                     means_by_model,
                     value_labels,
                     picture_path,
                     figure_width=figure_width,
-                    axis_label=axis_label,
+                    axis_label=figure_drawing.axis_label,
                     chance_series=chance_series,
                 )
             else:
-                marked_values, axis_label = figure_drawing.marks, "per cent"
                 line_figure(
                     means_by_model,
                     values,
                     picture_path,
                     figure_width=figure_width,
-                    axis_label=axis_label,
-                    marked_values=marked_values,
+                    axis_label=figure_drawing.axis_label,
+                    time_label=figure_drawing.time_label,
+                    marked_values=figure_drawing.marks,
                     chance_series=chance_series,
                 )
             encoded_pictures[size_name] = base64.b64encode(picture_path.read_bytes()).decode(
                 "ascii"
             )
         yield figure_drawing._replace(pictures=encoded_pictures)
+
+
+def _rest(mean: Mean) -> Mean:
+    """Return what is left of a share: 1 minus it, with the interval turned about."""
+    low, high = (None if bound is None else 1 - bound for bound in (mean.high, mean.low))
+    return mean._replace(mean=1 - mean.mean, low=low, high=high)
 
 
 def paired_tests(models: Sequence[Scores]) -> Iterator[PairedTest]:
@@ -305,6 +356,7 @@ def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:
         lstrip_blocks=True,
     )
     first_summary = models[0].summary
+    time_stratum = _time_stratum(models)
     script = resource("scoring/sortable.js").read_text(encoding="utf-8")
     script_digest = base64.b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")
     return (
@@ -323,12 +375,25 @@ def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:
             figures=figures,
             tests=list(paired_tests(models)),
             strata=list(_strata(models)),
-            time=_time_stratum(models),
+            time=time_stratum,
+            changed=CHANGED,
+            fewest=FEWEST,
+            few_words=time_words(time_stratum),
+            few_rows=few_rows_text(_row_counts(models, time_stratum)),
             script=Markup(script),  # noqa: S704 - ours
             script_hash=f"sha256-{script_digest}",
         )
         + "\n"
     )
+
+
+def _row_counts(models: Sequence[Scores], stratum: str) -> dict[str, int]:
+    """Value of a stratum -> the rows of the model that has most of them, in order."""
+    most_rows: dict[str, int] = {}
+    for scored_model in models:
+        for value, row_count in scored_model.row_counts(stratum).items():
+            most_rows[value] = max(row_count, most_rows.get(value, 0))
+    return {value: most_rows[value] for value in sorted(most_rows, key=sortable)}
 
 
 class MeansTable(NamedTuple):

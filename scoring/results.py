@@ -26,9 +26,15 @@ from factdrift.builders.core.limits import LARGEST_SHARED_FILE
 from factdrift.builders.core.names import Name
 from factdrift.builders.release.manifest import load_manifest
 from factdrift.scoring.predictions import about_path, numbered_rows, write_predictions
-from factdrift.scoring.report import TIMES
 from factdrift.scoring.sampling import ChosenSplit
-from factdrift.scoring.score import Mean, ScoreOptions, Scores, folder_name, score_predictions
+from factdrift.scoring.score import (
+    TIMES,
+    Mean,
+    ScoreOptions,
+    Scores,
+    folder_name,
+    score_predictions,
+)
 
 FILE, ANSWERS = "results.json", "answers.jsonl"
 # codes that a terminal obeys, and marks that reorder text: `\x1b[2J` and `\u202e`, but not `é` or a

@@ -23,18 +23,30 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, writable
 from factdrift.builders.core.hints import require_extra
 from factdrift.builders.core.progress import progress
-from factdrift.builders.release.manifest import write_json
+from factdrift.builders.release.manifest import locate_file, write_json
 from factdrift.builders.release.sql import column_sql
 from factdrift.builders.templama.guesses import SOLVED
 from factdrift.scoring import predictions
 from factdrift.scoring.intervals import SCALE, Floats, bundle_weights, mean_intervals
-from factdrift.scoring.knowledge import KnowledgeStop, find_knowledge_stop
+from factdrift.scoring.knowledge import KnowledgeStop, find_knowledge_stop, why_no_stop
 from factdrift.scoring.metrics import GUESSED, METRICS, VERDICTS, judge_answers, repeated_words
-from factdrift.scoring.questions import ReleaseQuestions, read_questions, single_row
+from factdrift.scoring.questions import (
+    QuestionConfig,
+    ReleaseQuestions,
+    read_questions,
+    single_row,
+)
 from factdrift.scoring.twins import TwinDifference, twin_rows_differences
 from factdrift.scoring.verdict_shares import VerdictShares, verdict_shares
 
 SUMMARY, ROWS = "scores.json", "rows.parquet"
+TIMES = ("period", "quarter", "year", "decade")
+"""The strata that are times, the finest first."""
+CHANGED = "changed_by_"
+"""What the names of strata begin with whose rows are of what changed in that time."""
+FEWEST = 10
+"""Rows from which a figure of a period is read: of fewer, none being right leaves up to a third
+open (the 95 % interval of 0 of 9 ends at 34 %)."""
 EXAMPLES = 25
 """Examples of each verdict in `scores.json`: as many as a person reads to see what goes wrong."""
 # Ids that a message names: enough to find the rows, and few enough for one line.
@@ -45,10 +57,26 @@ _LONG = 600
 _SEED = 0
 
 
+# The rows that count where configs are taken together, as the table `once`: each question once.
+# Left out is what is asked again: in other words (a paraphrase names its question), behind a table
+# of facts, or word for word (a row that tells of an end asks about the day before it).
+_COUNTED_ONCE = """
+    CREATE TABLE once AS
+        SELECT row FROM given JOIN asked USING (row)
+        WHERE question = id OR question NOT IN (SELECT id FROM given JOIN asked USING (row))
+        QUALIFY row = min(row) OVER (PARTITION BY id)
+            AND row = min(row) OVER (PARTITION BY prompt_hash, targets, alone)
+"""
+_ASKED_AGAIN = """
+    SELECT config, count(*) FROM marks ANTI JOIN once USING (row) GROUP BY config ORDER BY config
+"""
+_COUNTED_ALL = "CREATE TABLE once AS SELECT row FROM given"
+
+
 class Mean(NamedTuple):
     """A line of the table of scores.
 
-    `config` is null for all configs together, each row once; `split` is null for all splits.
+    `config` is null for all configs together, each question once; `split` is null for all splits.
     `low`, `high`: the interval, null where there is none.
     """
 
@@ -126,6 +154,25 @@ class Scores:
         return KnowledgeStop(**knowledge) if knowledge and not self.guess else None
 
     @property
+    def no_stop(self) -> str | None:
+        """Why no stop was found; None where there is one, no row could show it, or for a guess."""
+        return None if self.guess else self.summary.get("no_stop")
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """Config -> scored rows that `together` leaves out, as they ask again what others ask."""
+        left_out: dict[str, int] = self.summary.get("asked_again", {})
+        return left_out
+
+    @property
+    def time(self) -> str | None:
+        """The finest stratum of time: of what changed in it, where there are such rows; else of
+        all rows. None where no time is asked about."""
+        own_strata = {mean.stratum for mean in self.table if mean.config == self.whole}
+        time_strata = [*(CHANGED + name for name in TIMES), *TIMES]
+        return next((name for name in time_strata if name in own_strata), None)
+
+    @property
     def guess(self) -> str | None:
         """The guess that was scored in place of a model; scores of older versions name none."""
         return self.summary.get("guess")
@@ -137,6 +184,14 @@ class Scores:
             return any(mean.config in solved_configs for mean in self.table)
         return config_name in solved_configs
 
+    def row_counts(self, stratum: str) -> dict[str, int]:
+        """Value -> rows of a stratum of all configs together, in the order of the table."""
+        counts: dict[str, int] = {}
+        for mean in self.table:
+            if (mean.config, mean.split, mean.stratum) == (self.whole, None, stratum):
+                counts[mean.value] = max(mean.n, counts.get(mean.value, 0))
+        return counts
+
     @cached_property
     def twins(self) -> tuple[TwinDifference, ...]:
         """The differences of rows from their twins; scores of older versions have none."""
@@ -144,7 +199,7 @@ class Scores:
 
     @cached_property
     def whole(self) -> str | None:
-        """The config that stands for all: together, or the only one."""
+        """The config that stands for all: together (None), or the only one."""
         config_names = {mean.config for mean in self.table}
         return None if None in config_names else next(iter(config_names))
 
@@ -192,7 +247,9 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
         for note_line in _notes(questions, counts):
             score_options.say(note_line)
         verdict_counts = dict(
-            questions.db.execute("SELECT verdict, count(*) FROM marks GROUP BY ALL").fetchall()
+            questions.db.execute(
+                "SELECT verdict, count(*) FROM marks SEMI JOIN once USING (row) GROUP BY ALL"
+            ).fetchall()
         )
         if not verdict_counts:
             raise UserError("nothing can be scored", where=display_path(score_options.file))
@@ -218,6 +275,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
                 },
                 "cutoff": score_options.cutoff and score_options.cutoff.isoformat(),
                 "counts": counts,
+                "asked_again": dict(questions.db.execute(_ASKED_AGAIN).fetchall()),
                 "relations": questions.relations,
                 "verdicts": {
                     verdict_name: verdict_counts.get(verdict_name, 0) for verdict_name in VERDICTS
@@ -225,6 +283,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
                 "shares": [row._asdict() for row in verdict_shares(questions)],
                 "repeated": repeated_answer and repeated_answer._asdict(),
                 "knowledge": knowledge_stop and knowledge_stop._asdict(),
+                "no_stop": None if knowledge_stop else why_no_stop(questions),
                 "examples": list(_examples(questions)),
                 "twins": [difference._asdict() for difference in twin_differences],
                 "table": [mean._asdict() for mean in mean_table],
@@ -268,7 +327,9 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
     """)
     release_name = f"{questions.manifest.dataset} {questions.manifest.version}"
 
-    def refuse(id_query: str, message: str, hint: str, is_error: bool = True) -> int:
+    def refuse(
+        id_query: str, message: str, hint: str, *, is_error: bool = True, line: int | None = None
+    ) -> int:
         """Count the rows of a query with columns `n` and `id`; raise an error if it has any."""
         count_query = f"SELECT count(*), min_by(id, n, {_TOLD}) FROM ({id_query})"  # noqa: S608
         row_count, row_ids = single_row(db, count_query)
@@ -277,7 +338,7 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
                 ", …" if row_count > _TOLD else ""
             )
             text = message.format(count=f"{row_count:,}", ids=listed_ids)
-            raise UserError(text, where=display_path(score_options.file), hint=hint)
+            raise UserError(text, where=display_path(score_options.file), line=line, hint=hint)
         return int(row_count)
 
     (predicted_count,) = single_row(db, "SELECT count(*) FROM predicted")
@@ -303,6 +364,21 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
         "a number for each of the row's choices, in their order",
     )
     (given_count,) = single_row(db, "SELECT count(*) FROM given")
+    elsewhere_count = _leave_to_other_configs(questions, score_options.release)
+    if elsewhere_count and not given_count:
+        scored_names = ", ".join(config.name for config in questions.configs)
+        raise UserError(
+            f"all predictions are of rows of other configs than {scored_names}",
+            where=display_path(score_options.file),
+            hint="--config names one that they are of; without it all that ask are scored",
+        )
+    if not given_count and predictions.is_answer_map(score_options.file):
+        refuse(
+            "SELECT rowid AS n, id FROM predicted",
+            f"one object, and none of its names is the id of a row of {release_name}: {{ids}}",
+            f"{predictions.FORM_HINT}; one object alone is answers by id",
+            line=1,
+        )
     unknown_count = refuse(
         "SELECT rowid AS n, id FROM predicted p ANTI JOIN given g ON g.number = p.rowid",
         ("{count} of " + f"{predicted_count:,}" if given_count else "all")
@@ -321,6 +397,7 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
         "--partial scores the rows that are there",
         is_error=not score_options.partial,
     )
+    db.execute(_COUNTED_ONCE if len(questions.configs) > 1 else _COUNTED_ALL)
     # what was compared is not needed again, and takes as much memory as the rest
     db.execute("""
         DROP TABLE predicted;
@@ -333,11 +410,33 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
         "rows": given_count,
         "missing": missing_count,
         "unknown": unknown_count,
+        "elsewhere": elsewhere_count,
     }
+
+
+def _leave_to_other_configs(questions: ReleaseQuestions, release_folder: Path) -> int:
+    """Delete from `predicted` what is of configs that are not scored; return the number."""
+    scored_names = {config.name for config in questions.configs}
+    id_queries = [
+        f"SELECT id FROM {duck.parquet(locate_file(release_folder, split.file))}"  # noqa: S608
+        for config in questions.manifest.configs
+        if config.roles and config.name not in scored_names
+        for split in config.splits
+    ]
+    if not id_queries:
+        return 0
+    (deleted_count,) = single_row(
+        questions.db,
+        "DELETE FROM predicted WHERE rowid NOT IN (SELECT number FROM given) "  # noqa: S608
+        f"AND id IN ({' UNION ALL '.join(id_queries)})",
+    )
+    return int(deleted_count)
 
 
 def _notes(questions: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[str]:
     """Yield a line about each group of rows or predictions that was left out."""
+    if counts["elsewhere"]:
+        yield f"{counts['elsewhere']:,} predictions are of other configs, which are not scored"
     if counts["unknown"]:
         yield f"{counts['unknown']:,} predictions of unknown rows are left out"
     if counts["undecided"]:
@@ -399,7 +498,8 @@ def _table(
         began_query = (
             f"SELECT row, label AS value FROM began JOIN asked USING (row) WHERE {row_condition}"  # noqa: S608
         )
-        for stratum_name, stratum_query in {**config.strata, "began": began_query}.items():
+        config_strata = {**config.strata, **_changed_strata(config), "began": began_query}
+        for stratum_name, stratum_query in config_strata.items():
             queries_by_stratum.setdefault(stratum_name, []).append(stratum_query)
             mark_source = of_value.format(stratum_query)
             yield from _means(
@@ -412,7 +512,6 @@ def _table(
                 stratum_name,
             )
     if len(questions.configs) > 1:
-        questions.db.execute("CREATE TABLE once AS SELECT min(row) AS row FROM asked GROUP BY id")
         row_condition = "row IN (FROM once)"
         yield from _means(
             questions, metrics, draw_weights, whole_source.format("'all'"), row_condition
@@ -422,6 +521,23 @@ def _table(
             yield from _means(
                 questions, metrics, draw_weights, mark_source, row_condition, None, stratum_name
             )
+
+
+def _changed_strata(config: QuestionConfig) -> dict[str, str]:
+    """Return the strata over time again, of the rows alone whose answer began in the time asked
+    about: name -> query, as in `QuestionConfig.strata`.
+
+    Most rows of a release are of facts that have not changed for long, and a model that stopped
+    learning has them right: among them those that tell when it stopped would not be seen.
+    """
+    return {
+        CHANGED + name: f"""
+            SELECT row, value FROM ({query}) SEMI JOIN once USING (row)
+            SEMI JOIN (FROM changed JOIN began USING (row) JOIN asked USING (row, day)) USING (row)
+        """  # noqa: S608
+        for name, query in config.strata.items()
+        if name in (*TIMES, "lag")
+    }
 
 
 def _means(

@@ -1,14 +1,18 @@
 """Print scores as a few lines of text."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from factdrift.scoring.metrics import GUESSED
-from factdrift.scoring.score import Mean, Scores
+from factdrift.scoring.score import CHANGED, FEWEST, Mean, Scores
 from factdrift.scoring.verdict_shares import share_lines
 
 _WRITTEN = ("exact_match", "f1", "p@1", "p@10", "mrr", "consistency", "agreement", "recall@10")
 CHOSEN = ("accuracy", *GUESSED)
 """The metrics that are shown of chosen answers; `GUESSED` says what no knowledge would give."""
+# from one silence in ten rows on, a score says as much of silence as of knowledge
+_OFTEN_SILENT = 10
+# periods of few rows that one line lists
+_LISTED = 5
 COLUMNS = {"exact_match": _WRITTEN, "accuracy": CHOSEN}
 """The main metric of written answers, and that of chosen ones -> the metrics that are shown."""
 
@@ -34,12 +38,59 @@ def summary_lines(scores: Scores) -> Iterator[str]:
                 f"{100 * twin.difference:+.1f} [{100 * twin.low:.1f}, {100 * twin.high:.1f}] "
                 "by the real names"
             )
+    yield from _remarks(scores)
+    yield f"all of it: {scores.folder}"
+
+
+def _remarks(scores: Scores) -> Iterator[str]:
+    """Yield a line for each thing that a reader of the tables has to know."""
+    verdict_counts = scores.summary["verdicts"]
+    row_count = sum(verdict_counts.values())
+    if scores.left_out:
+        listed_configs = ", ".join(
+            f"{config_name} ({count:,})" for config_name, count in scores.left_out.items()
+        )
+        yield f"together: each question once, without rows that ask one again: {listed_configs}"
+    abstained_count = verdict_counts["abstained"]
+    if row_count < abstained_count * _OFTEN_SILENT:
+        answered_count = row_count - abstained_count
+        right_text = ""
+        if answered_count:
+            right_percent = 100 * verdict_counts["right"] / answered_count
+            right_text = (
+                f"; of the {answered_count:,} others {right_percent:.1f} per cent are right"
+            )
+        yield (
+            f"{abstained_count:,} of {row_count:,} rows have no answer (abstained), which is not "
+            f"right{right_text}"
+        )
+    if scores.time and (few_text := few_rows_text(scores.row_counts(scores.time))):
+        yield f"{time_words(scores.time)} with fewer than {FEWEST} rows say little: {few_text}"
     if stop := scores.stop:
         yield (
             f"knows what changed until {stop.last_known} ({stop.low} to {stop.high}), "
-            f"not since {stop.first_unknown}; from {stop.n:,} answers"
+            f"not since {stop.first_unknown}: from the {stop.n:,} of {row_count:,} answers that "
+            "are right or outdated about a fact that changed"
         )
-    yield f"all of it: {scores.folder}"
+    elif scores.no_stop:
+        yield f"no stop of knowledge found: {scores.no_stop}"
+
+
+def time_words(time_stratum: str) -> str:
+    """Return the times of a stratum in words: `periods`, or `changes of a period`."""
+    time_name = time_stratum.removeprefix(CHANGED)
+    return f"changes of a {time_name}" if time_stratum != time_name else f"{time_name}s"
+
+
+def few_rows_text(row_counts: Mapping[str, int]) -> str:
+    """Return the times of fewer than `FEWEST` rows, the newest first: `2025Q4 (5)`; else a blank.
+
+    Of many the first few are listed, and the number of the others.
+    """
+    listed_times = [f"{value} ({n})" for value, n in row_counts.items() if n < FEWEST][::-1]
+    further_count = len(listed_times) - _LISTED
+    listed_text = ", ".join(listed_times[:_LISTED])
+    return f"{listed_text} and {further_count} others" if further_count > 0 else listed_text
 
 
 def _metric_table(
