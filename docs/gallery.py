@@ -199,6 +199,25 @@ def _reasoning(sample: SampleReleases) -> Iterator[GalleryRow]:
         yield GalleryRow(row["id"], row["question"], row["targets"], note, behind)
 
 
+def _edits(sample: SampleReleases) -> Iterator[GalleryRow]:
+    configs = ("edits", "rephrases", "portability", "reverse", "locality")
+    for row in sample.drawn_rows("knowledge-edits", configs, "coalesce(kind, change)"):
+        day = row["as_of"] or row["period_last"]
+        before = [answer["label"] for answer in row["previous_answers"]]
+        note = f"{code_span(row['kind'] or row['change'])}, {row['period']}"
+        note += f"; before: {', '.join(map(escape_markdown, before))}" if before else ""
+        facts = [(row["subject"], (row["path"] or row["relation"]).split(" ")[0])]
+        facts += [(hop["subject"], hop["relation"]) for hop in row["hops"] or ()]
+        if row["kind"] == "reverse":
+            facts = [(row["answers"][0]["id"], row["relation"])]
+        behind: list[str] = []
+        for subject, relation in facts:
+            period = {"period_first": day, "period_last": day}
+            pair = {"subject": subject, "relation": relation}
+            behind += _timelines(sample, "knowledge-edits", period | pair)
+        yield GalleryRow(row["id"], row["prompt"], row["targets"], note, behind)
+
+
 def _as_of(sample: SampleReleases) -> Iterator[GalleryRow]:
     for row in sample.drawn_rows("as-of", ["questions"], "kind"):
         behind: list[str] = []
@@ -238,6 +257,7 @@ SECTIONS: Mapping[str, Callable[[SampleReleases], Iterator[GalleryRow]]] = {
     "ckl-questions": _ckl,
     "dynamic-templama": _templama,
     "invariant-lama": _invariant,
+    "knowledge-edits": _edits,
     "streamingqa": _streamingqa,
     "temporal-facts": _temporal_facts,
     "temporal-reasoning": _reasoning,

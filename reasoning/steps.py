@@ -77,7 +77,7 @@ class ReasoningCandidates(Step):
             segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
             gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
             entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
-            segments = _without_covered_pairs(_of_known_pairs(segments, entities, self.phrases))
+            segments = without_covered_pairs(_of_known_pairs(segments, entities, self.phrases))
             segments = segments.select([field.name for field in fields(rows.Segment)])
             knowledge = build_knowledge(eng, segments, gaps, self.last, self.seed)
             knowledge = link_timelines(eng, knowledge, entities, self.phrases)
@@ -140,7 +140,7 @@ def _of_known_pairs(
     return segments.semi_join(known_pairs, PAIR)
 
 
-def _without_covered_pairs(segments: ir.Table) -> ir.Table:
+def without_covered_pairs(segments: ir.Table) -> ir.Table:
     """Leave out pairs of a property where a relation that holds part of it has the subject, too.
 
     So clubs are asked about as clubs where the dump says what is a club, else as teams.

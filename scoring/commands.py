@@ -436,11 +436,16 @@ def export(
         int | None,
         typer.Option(min=2, help="longmemeval: sessions of a question.", show_default="40"),
     ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(help="knowedit, zsre, mquake: what the model answered before it is edited."),
+    ] = None,
 ) -> None:
     """Write a release as the files of an original dataset, for the code that reads these."""
     from factdrift.scoring.export import export_release
 
-    echo(str(export_release(folder, name, to, say, passages, ids, config, sessions)))
+    written = export_release(folder, name, to, say, passages, ids, config, sessions, predictions)
+    echo(str(written))
 
 
 def quick(

@@ -22,8 +22,8 @@ from factdrift.reasoning.rows import ReasoningQuestion
 PROSE = Path(__file__).parents[1] / "data_cards" / "dynamic-templama" / "prose.md"
 PERIODS = ("2021Q3", "2021Q4")
 SAMPLED = (
-    *("as-of", "ckl-questions", "dynamic-templama", "invariant-lama", "streamingqa"),
-    *("temporal-facts", "temporal-reasoning", "timeqa", "wmt-question-dates"),
+    *("as-of", "ckl-questions", "dynamic-templama", "invariant-lama", "knowledge-edits"),
+    *("streamingqa", "temporal-facts", "temporal-reasoning", "timeqa", "wmt-question-dates"),
 )
 """The datasets that are made of the samples."""
 

@@ -29,7 +29,12 @@ from factdrift.builders.rows import (
 )
 from factdrift.scoring.export import NAMES, FormatName, export_release
 from factdrift.scoring.export.ckl import masked
-from factdrift.scoring.export.edit_rules import fault_of_edit, faults_of_file
+from factdrift.scoring.export.edit_rules import (
+    fault_of_case,
+    fault_of_edit,
+    fault_of_question_edit,
+    faults_of_file,
+)
 from factdrift.scoring.export.formats import TAKES
 from tests.conftest import checksums, run_cli
 from tests.release_sample import Sample, cloze, edit, from_rows, meta, publish
@@ -42,7 +47,9 @@ MADE_FROM: dict[FormatName, str] = {
     "lama": "invariant-lama",
     "ckl": "invariant-lama",
     "squad": "timeqa",
-    "knowedit": "temporal-facts",
+    "knowedit": "knowledge-edits",
+    "zsre": "knowledge-edits",
+    "mquake": "knowledge-edits",
 }
 Folder = Callable[[FormatName], Path]
 
@@ -321,24 +328,42 @@ def test_news_clozes_of_ckl(
 
 def test_knowedit(exported: Folder, release: Folder) -> None:
     records = json.loads((exported("knowedit") / "edits.json").read_text("utf-8"))
-    changes = list(rows(release("knowedit"), "changes", "full"))
-    now: dict[tuple[str, str], set[str]] = {}
-    for row in changes:
-        if row["new_end_open"]:
-            now.setdefault((row["subject_label"], row["relation"]), set()).add(row["object_label"])
-    static = {row["object_label"] for row in changes if row["change"] == "static"}
-    held = {
-        (subject.casefold(), *objects) for (subject, _), objects in now.items() if len(objects) == 1
-    }
-    assert len(records) > 100
+    edits = {row["id"]: row for row in rows(release("knowedit"), "edits")}
     assert list(faults_of_file(records)) == []
-    for exported_row in records:
-        assert (exported_row["subject"].casefold(), exported_row["target_new"]) in held
-        assert exported_row["ground_truth"] != exported_row["target_new"]
-        beside = exported_row["locality"]["Relation_Specificity"]
-        assert 1 <= len(beside) <= 3
-        for fact in beside:  # as EasyEdit reads them
-            assert isinstance(fact["prompt"], str) and {*fact["ground_truth"][0]} <= static
+    assert len(edits) * 0.9 < len(records) < len(edits)  # some have nothing untouched beside them
+    sequence = [record["sequence"] for record in records]
+    assert sequence == sorted(sequence)
+    for record in records:
+        edit = edits[record["row"]]
+        new = [answer["label"] for answer in edit["answers"] if answer["id"] in edit["added"]]
+        old = [
+            answer["label"]
+            for answer in edit["previous_answers"]
+            if answer["id"] in edit["removed"]
+        ]
+        assert record["target_new"] == " and ".join(new)
+        assert record["ground_truth"] == (" and ".join(old) or None)
+        assert 1 <= len(record["locality"]["Relation_Specificity"]) <= 3
+    assert any(len(edit["answers"]) > 1 for edit in edits.values())
+    assert any(record["ground_truth"] is None for record in records)
+
+
+def test_zsre_and_mquake(exported: Folder, release: Folder) -> None:
+    records = json.loads((exported("zsre") / "zsre.json").read_text("utf-8"))
+    with_hop = json.loads((exported("zsre") / "zsre_portability.json").read_text("utf-8"))
+    assert {*map(fault_of_question_edit, (*records, *with_hop))} == {None}
+    assert len(records) > 300 and len(with_hop) > 10
+    for record in records:  # as EasyEdit reads them
+        assert "nq question: " in record["loc"] and record["answers"][0]
+    assert all("New Question" in record["portability"] for record in with_hop)
+    cases = json.loads((exported("mquake") / "mquake.json").read_text("utf-8"))
+    questions = {row["id"]: row for row in rows(release("mquake"), "portability")}
+    assert {*map(fault_of_case, cases)} == {None} and len(cases) > 20
+    for case in cases:
+        row = questions[case["row"]]
+        assert {case["new_answer"], *case["new_answer_alias"]} == {*row["targets"]}
+        (rewrite,) = case["requested_rewrite"]
+        assert rewrite["prompt"].format(rewrite["subject"]) == case["new_single_hops"][0]["cloze"]
 
 
 BESIDE = {"prompt": "The owner of Time is", "ground_truth": [["Marc Benioff"]]}
@@ -389,6 +414,8 @@ def test_what_editors_refuse(changes: dict[str, Any], fault: str | None) -> None
 
 
 def test_edits_that_undo_each_other() -> None:
+    later = EDIT | {"period": "2024Q2", "target_new": "Delta"}
+    assert list(faults_of_file([EDIT | {"period": "2024Q1"}, later])) == []
     other = EDIT | {"subject": "Omega", "prompt": "Omega is a member of"}
     other |= beside(prompt="Acme is a member of", ground_truth=[["Gamma"]])
     assert list(faults_of_file([EDIT, EDIT | {"target_new": "Gamma"}, other])) == [

@@ -20,7 +20,7 @@ from torture import ROOT, Outcome, scratch
 
 DATASETS = (
     *("wmt-question-dates", "temporal-facts", "invariant-lama", "timeqa", "dynamic-templama"),
-    *("ckl-questions", "temporal-reasoning", "as-of", "streamingqa"),
+    *("ckl-questions", "temporal-reasoning", "knowledge-edits", "as-of", "streamingqa"),
 )
 """All samples, those that are made soonest first: a short campaign reaches all ways to read."""
 EARLIER, LATER = "1.0.0", "1.0.1"

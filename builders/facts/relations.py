@@ -144,6 +144,11 @@ class RelationWording(Strict):
         default=None, description="The object: the head coach of <the subject>"
     )
     ask: WordingText = Field(default=None, description="who was the head coach of <the subject>")
+    ask_subject: WordingText = Field(
+        default=None,
+        description="The other way round, where an object has one subject: which team did "
+        "<object> coach",
+    )
     event: WordingText = Field(
         default=None, description="<object> became the head coach of <subject>"
     )

@@ -33,8 +33,6 @@ class TemporalFacts(DatasetBuilder):
     changing_configs: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "changes": ("new", "obsolete", "returned")
     }
-    next_commands: ClassVar[Mapping[str, str]] = {"changes": "export {release} --format knowedit"}
-
     builder: Literal["temporal-facts"]
     relations: tuple[str, ...]
 

@@ -24,6 +24,7 @@ BUILDERS: ImportedTable[type[DatasetBuilder]] = ImportedTable(
         "updated-lama": "factdrift.builders.ckl.lama:UpdatedLAMA",
         "new-lama": "factdrift.builders.ckl.lama:NewLAMA",
         "new-lama-easy-clozes": "factdrift.builders.ckl.easy:NewLAMAEasyClozes",
+        "knowledge-edits": "factdrift.reasoning.edits.dataset:KnowledgeEdits",
         "new-lama-easy": "factdrift.builders.ckl.easy:NewLAMAEasy",
     }
 )

@@ -80,6 +80,25 @@ class Window(Strict):
             raise ValueError(f"the window ends before it begins: {self.first} to {self.last}")
         return self
 
+    def ended_periods(self, snapshot: date) -> list[Period]:
+        """Return the periods that had ended by the snapshot day; the first is compared with."""
+        first, last = (
+            Period.parse(period_text) if period_text else None
+            for period_text in (self.first, self.last)
+        )
+        # One period more than there are test sets: the first is only compared with.
+        period_count = self.latest + 1 if self.latest else 0
+        return period_diff.ended_periods(first, last, snapshot, self.granularity, period_count)
+
+    def clipped_note(self, last: Period, snapshot: date) -> str:
+        """Return a note that the window ends sooner than asked for, or an empty text."""
+        if self.last is None or Period.parse(self.last) <= last:
+            return ""
+        return (
+            f"The window ends with {last}, not {self.last}: no later period had ended on "
+            f"{snapshot}, the day of the dump."
+        )
+
 
 class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
     """Parameters of the dataset. The defaults are those of the paper (Margatina et al. 2023,
@@ -122,12 +141,12 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
         relations = select_relations(steps.all_relations(run), self.relations, run.templates)
         templates = cloze_templates(relations, self.wording, run.templates)
         facts_step = steps.facts_step(run, "dump", relations)
-        window = self._periods(run.inputs["dump"].snapshot)
-        clipped_note = self._clipped(window[-1], run.inputs["dump"].snapshot)
+        window = self.window.ended_periods(run.inputs["dump"].snapshot)
+        clipped_note = self.window.clipped_note(window[-1], run.inputs["dump"].snapshot)
         if clipped_note:
             run.workspace.say(f"warning: {clipped_note}")
-        changes_step = self._changes_step(run, facts_step, relations, window)
-        told_step = ToldApart(changes=changes_step, alike=alike_relations(templates))
+        compared_step = changes_step(run, facts_step, relations, window, self)
+        told_step = ToldApart(changes=compared_step, alike=alike_relations(templates))
         cloze_step = ClozeRows(
             told=told_step, templates=templates, blank=self.blank, views=self.views(run)
         )
@@ -137,9 +156,9 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
         # The first period of the window has none to be compared with, and so no rows.
         periods = [str(period) for period in window[1:]]
         timelines_file = FromParquet(run.folder(told_step) / "timelines.parquet")
-        drop_folders = [run.folder(changes_step), run.folder(told_step)]
+        drop_folders = [run.folder(compared_step), run.folder(told_step)]
         examples_step = ClozeExamples(
-            changes=changes_step, templates=templates, blank=self.blank, seed=run.seed
+            changes=compared_step, templates=templates, blank=self.blank, seed=run.seed
         )
         # All classes are in one file; `_by_period` filters the rows of each config from it.
         config_files = dict.fromkeys(get_args(rows.Split), cloze_path)
@@ -161,57 +180,37 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
                 guesses.statistics(cloze_path, timelines_file.path),
                 *card.statistics(cloze_path, notes),
                 *staleness(
-                    run.folder(changes_step.timelines) / "timelines.parquet",
+                    run.folder(compared_step.timelines) / "timelines.parquet",
                     drop_folders[0] / "dropped.parquet",
                 ),
-                *learned_times(run, changes_step.timelines),
+                *learned_times(run, compared_step.timelines),
                 mining({"dump": run.folder(facts_step)}, run.workspace.say),
             ),
             plots=card.plots(cloze_path, periods),
         )
 
-    def _changes_step(
-        self,
-        run: Run,
-        facts_step: steps.Facts,
-        relations: Mapping[str, Relation],
-        window: Sequence[Period],
-    ) -> PeriodChanges:
-        silent_relations = [
-            relation_id
-            for relation_id, relation in relations.items()
-            if relation.absence == "unknown"
-        ]
-        return PeriodChanges(
-            facts=facts_step,
-            timelines=steps.timelines_step(run, facts_step, relations),
-            first=str(window[0]),
-            last=str(window[-1]),
-            granularity=self.window.granularity,
-            relations=steps.relation_labels(relations),
-            silent=tuple(silent_relations),
-            **{name: getattr(self, name) for name in ComparisonRules.model_fields},
-        )
 
-    def _periods(self, snapshot: date) -> list[Period]:
-        window = self.window
-        first, last = (
-            Period.parse(period_text) if period_text else None
-            for period_text in (window.first, window.last)
-        )
-        # One period more than there are test sets: the first is only compared with.
-        period_count = window.latest + 1 if window.latest else 0
-        return period_diff.ended_periods(first, last, snapshot, window.granularity, period_count)
-
-    def _clipped(self, last: Period, snapshot: date) -> str:
-        """Return a note that the window ends sooner than asked for, or an empty text."""
-        wanted_last = self.window.last
-        if wanted_last is None or Period.parse(wanted_last) <= last:
-            return ""
-        return (
-            f"The window ends with {last}, not {wanted_last}: no later period had ended on "
-            f"{snapshot}, the day of the dump."
-        )
+def changes_step(
+    run: Run,
+    facts_step: steps.Facts,
+    relations: Mapping[str, Relation],
+    periods: Sequence[Period],
+    rules: ComparisonRules,
+) -> PeriodChanges:
+    """Return the step that compares the answers of neighbouring periods by these rules."""
+    silent_relations = [
+        relation_id for relation_id, relation in relations.items() if relation.absence == "unknown"
+    ]
+    return PeriodChanges(
+        facts=facts_step,
+        timelines=steps.timelines_step(run, facts_step, relations),
+        first=str(periods[0]),
+        last=str(periods[-1]),
+        granularity=periods[0].granularity,
+        relations=steps.relation_labels(relations),
+        silent=tuple(silent_relations),
+        **{name: getattr(rules, name) for name in ComparisonRules.model_fields},
+    )
 
 
 def _by_period(config_name: str, file: Path, periods: Sequence[str]) -> Table:

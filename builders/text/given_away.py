@@ -1,11 +1,11 @@
 """Whether a text gives an answer away.
 
 Each dataset compares other texts, and so has its own rule: `contains_as_scored` is for the
-statements of CKL (whatever would be scored as right counts), `overlaps` for DynamicTempLAMA and
-InvariantLAMA (CKL, appendix B), `ObjectNames` for TimeQA, and `builders.text.en.answers` for
-questions about news. Over tables, `overlaps` is an Ibis expression (`builders.facts.name_overlap`)
-with the same `SIGNIFICANT_LENGTH` and `WORD_SEPARATOR`. It ignores case but keeps accents, because
-no two engines fold them alike.
+statements of CKL (whatever would be scored as right counts), `gives_away` for edits, `overlaps` for
+DynamicTempLAMA and InvariantLAMA (CKL, appendix B), `ObjectNames` for TimeQA, and
+`builders.text.en.answers` for questions about news. Over tables, `overlaps` is an Ibis expression
+(`builders.facts.name_overlap`) with the same `SIGNIFICANT_LENGTH` and `WORD_SEPARATOR`. It ignores
+case but keeps accents, because no two engines fold them alike.
 """
 
 from collections.abc import Collection, Iterable
@@ -38,6 +38,19 @@ def padded_words(words: Iterable[str]) -> str:
 def contains_as_scored(text: str, answer: str) -> bool:
     """Whether a text contains the answer after the normalisation by which SQuAD scores."""
     return f" {normalize_or_keep(answer)} " in f" {normalize_or_keep(text)} "
+
+
+def gives_away(prompt: str, answer: str) -> bool:
+    """Whether a prompt holds its answer: as scored, or as letters within a longer word.
+
+    >>> gives_away("Kia Center is named after", "Kia"), gives_away("Oslofjord lies in", "Oslo")
+    (True, True)
+    >>> gives_away("The focus of Ann is", "US")
+    False
+    """
+    is_long = len(answer) >= SIGNIFICANT_LENGTH
+    within_words = is_long and answer.casefold() in prompt.casefold()
+    return within_words or contains_as_scored(prompt, answer)
 
 
 def overlaps(text: str, answer: str) -> bool:

@@ -43,18 +43,26 @@ def _chains(knowledge: Knowledge, scope: Scope) -> ir.Table:
         relations=array(first_hops.relation),
         first_hop="middle",
     )
+    longer_path = longer_paths(path, knowledge, scope)
+    return last_hop(path, knowledge, scope).union(last_hop(longer_path, knowledge, scope))
+
+
+def longer_paths(path: ir.Table, knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Extend each path (see `last_hop`) by a hop to an only object that it has not named."""
+    single_holders = scope.with_phrase(
+        knowledge.states.filter(knowledge.states.objects.length() == 1), "noun"
+    )
     joined_paths = _joined(path, single_holders, knowledge)
     joined_paths = joined_paths.filter(
         ~joined_paths.items.contains(joined_paths.objects[0])
         & (joined_paths.objects[0] != joined_paths.first_hop)
     )
-    longer_path = joined_paths.select(
+    return joined_paths.select(
         *("as_of", "newest", "longest", "start", "items", "first_hop", "relations"),
         statements="proof",
         since="began",
         middle=joined_paths.objects[0],
     )
-    return _last_hop(path, knowledge, scope).union(_last_hop(longer_path, knowledge, scope))
 
 
 def _joined(path: ir.Table, states: ir.Table, knowledge: Knowledge) -> ir.Table:
@@ -85,7 +93,7 @@ def _joined(path: ir.Table, states: ir.Table, knowledge: Knowledge) -> ir.Table:
     )
 
 
-def _last_hop(path: ir.Table, knowledge: Knowledge, scope: Scope) -> ir.Table:
+def last_hop(path: ir.Table, knowledge: Knowledge, scope: Scope) -> ir.Table:
     """Make the chain questions that go one hop beyond these paths, to the objects that answer them.
 
     A row of `path` is a chain of stretches that all hold on the day `as_of`. It leads from the

@@ -23,6 +23,8 @@ FormatName = Literal[
     "ckl",
     "squad",
     "knowedit",
+    "zsre",
+    "mquake",
     "beir",
     "dpr",
     "mteb",
@@ -30,6 +32,8 @@ FormatName = Literal[
     "longmemeval",
 ]
 NAMES: tuple[FormatName, ...] = get_args(FormatName)
+EDIT_FORMATS: tuple[FormatName, ...] = ("knowedit", "zsre", "mquake")
+"""The formats of edits, which have what a model said before."""
 
 
 def export_release(
@@ -41,13 +45,15 @@ def export_release(
     ids: IdForm = "original",
     config: str | None = None,
     sessions: int | None = None,
+    predictions: Path | None = None,
 ) -> Path:
     """Write a release in a format; the folder of the files that were written.
 
     `ids`: of which form the ids are where the original has one (`streamingqa`).
     `corpus_folder`: the passages of the news, for `beir`, `dpr`, `mteb`, `stream` and
     `longmemeval`. `config`: the corpus of `as-of`, `text` or `statements`. `sessions`: how many a
-    question has (`longmemeval`).
+    question has (`longmemeval`). `predictions`: what a model said before edits of it (`knowedit`,
+    `zsre`, `mquake`).
     Files are replaced one by one, each whole. `UserError`: the release is of another dataset, or
     has not what the format needs.
     """
@@ -58,10 +64,12 @@ def export_release(
         knowedit,
         lama,
         longmemeval,
+        mquake,
         stream,
         streamingqa,
         templama,
         timeqa,
+        zsre,
     )
     from factdrift.scoring.export.dated import has_dated_passages
     from factdrift.scoring.export.release import SESSIONS, Release
@@ -75,6 +83,8 @@ def export_release(
         "ckl": ckl.write,
         "squad": timeqa.write_squad,
         "knowedit": knowedit.write,
+        "zsre": zsre.write,
+        "mquake": mquake.write,
         "beir": beir.write,
         "dpr": beir_forms.write_dpr,
         "mteb": beir_forms.write_mteb,
@@ -83,9 +93,12 @@ def export_release(
     }
     if sessions is not None and format_name != "longmemeval":
         raise UserError("--sessions goes with --format longmemeval alone")
+    if predictions is not None and format_name not in EDIT_FORMATS:
+        raise UserError(f"--predictions goes with --format {', '.join(EDIT_FORMATS)} alone")
     source = Release.of(
         *(release, out_folder, format_name, corpus_folder),
         *(ids, config, sessions or SESSIONS),
+        predictions=predictions,
     )
     if config is not None and not has_dated_passages(source):
         raise UserError(

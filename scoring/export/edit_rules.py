@@ -1,32 +1,23 @@
-"""What editors of models ask of an edit: rules that every record of `edits.json` keeps.
+"""What editors of models ask of an edit: rules that every record of their formats keeps.
 
 They are written from what the loaders and methods of EasyEdit do (Wang et al. 2023): one record
 that breaks a rule ends a run over all of them, or is edited wrongly without a word.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, TypeGuard
 
-from factdrift.builders.text.given_away import SIGNIFICANT_LENGTH, contains_as_scored
+from factdrift.builders.text.given_away import gives_away
 
 Record = Mapping[str, Any]
 LOCALITY_KINDS = ("Relation_Specificity", "Forgetfulness")
 """The kinds of untouched facts that are read; every record has the first, which loaders index."""
+LOCALITY_MARK = "nq question: "
+"""What stands before an untouched question in the form of zsRE, where loaders look for it."""
+_MOST_HOPS = 4
 PORTABILITY_KINDS = ("Reasoning", "Subject_Aliasing", "Logical_Generalization")
 """The kinds of what should follow from an edit; a record may have none."""
-
-
-def gives_away(prompt: str, answer: str) -> bool:
-    """Whether a prompt holds its answer: as scored, or as letters within a longer word.
-
-    >>> gives_away("Kia Center is named after", "Kia"), gives_away("Oslofjord lies in", "Oslo")
-    (True, True)
-    >>> gives_away("The focus of Ann is", "US")
-    False
-    """
-    is_long = len(answer) >= SIGNIFICANT_LENGTH
-    within_words = is_long and answer.casefold() in prompt.casefold()
-    return within_words or contains_as_scored(prompt, answer)
 
 
 def fault_of_edit(record: Record) -> str | None:
@@ -98,20 +89,122 @@ def _is_fact(fact: object) -> bool:
 def faults_of_file(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
     """Yield the number of each record that breaks a rule, from 1, and what it breaks.
 
-    Beside the rules of single records: no two edits have the same prompt, of which one would undo
-    the other, and no untouched fact has the prompt of an edit.
+    Beside the rules of single records: no two edits of one period have the same prompt, of which
+    one would undo the other, and no untouched fact has the prompt of an edit of its period or a
+    later one.
     """
     edits = list(records)
-    first_places: dict[str, int] = {}
+    first_places: dict[tuple[object, str], int] = {}
+    last_periods: dict[object, str] = {}
     for number, record in enumerate(edits, 1):
-        first_places.setdefault(record.get("prompt", ""), number)
+        prompt, period = record.get("prompt"), record.get("period", "")
+        first_places.setdefault((prompt, period), number)
+        last_periods[prompt] = max(period, last_periods.get(prompt, ""))
     for number, record in enumerate(edits, 1):
+        period = record.get("period", "")
         fault = fault_of_edit(record)
+        first_place = first_places[record.get("prompt"), period]
         if fault:
             yield number, fault
-        elif first_places[record["prompt"]] != number:
-            yield number, f"it has the prompt of record {first_places[record['prompt']]}"
+        elif first_place != number:
+            yield number, f"it has the prompt of record {first_place}"
         else:
-            for facts in record["locality"].values():
-                if any(fact["prompt"] in first_places for fact in facts):
-                    yield number, "a fact beside the edit has the prompt of an edit"
+            untouched = [fact for facts in record["locality"].values() for fact in facts]
+            edited_in = [last_periods.get(fact["prompt"]) for fact in untouched]
+            if any(edit_period is not None and edit_period >= period for edit_period in edited_in):
+                yield number, "a fact beside the edit has the prompt of an edit"
+
+
+def fault_of_question_edit(record: Record) -> str | None:
+    """Return why no editor can use a record in the form of zsRE, or None where one can."""
+    lines = [record.get(name) for name in ("subject", "src", "alt", "rephrase", "loc", "loc_ans")]
+    if not all(map(_is_line, lines)):
+        return "no rephrase, no untouched fact, or a field that is not a line of text"
+    subject, question, target, rephrase, untouched, untouched_answer = map(str, lines)
+    answers = record.get("answers")
+    # The loader takes the first one, without looking whether there is one.
+    if not isinstance(answers, list) or not answers or not all(map(_is_line, answers)):
+        return "there is no old answer"
+    if question.count(subject) != 1:
+        return "the question does not have the subject exactly once"
+    if set("{}") & {*question, *target}:
+        return "question or target has a brace, which editors read as a slot"
+    if gives_away(question, target) or gives_away(rephrase, target):
+        return "question or rephrase gives its answer away"
+    if answers[0].casefold() == target.casefold():
+        return "the old answer has the name of the new one"
+    if LOCALITY_MARK not in untouched:
+        return f"the untouched question is not marked with {LOCALITY_MARK.strip()}"
+    if question == rephrase or untouched.removeprefix(LOCALITY_MARK) == question.rstrip("?"):
+        return "two questions of the record are the same"
+    if gives_away(untouched, untouched_answer):
+        return "the untouched question gives its answer away"
+    return _fault_of_new_question(record.get("portability"))
+
+
+def _fault_of_new_question(portability: object) -> str | None:
+    """Return what is wrong with a question of one hop, or None, as where there is none."""
+    if portability is None:
+        return None
+    names = ("Recalled Relation", "New Question", "New Answer")
+    if not isinstance(portability, Mapping) or {*portability} != {*names}:
+        return "portability has other fields"
+    if not all(_is_line(portability[name]) for name in names):
+        return "a field of portability is not a line of text"
+    if gives_away(portability["New Question"], portability["New Answer"]):
+        return "the new question gives its answer away"
+    return None
+
+
+def fault_of_case(case: Record) -> str | None:
+    """Return why a case in the form of MQuAKE cannot be used, or None where it can."""
+    rewrites, questions = case.get("requested_rewrite"), case.get("questions")
+    if not isinstance(rewrites, list) or not rewrites:
+        return "there is no edit"
+    for rewrite in rewrites:
+        if fault := _fault_of_rewrite(rewrite):
+            return fault
+    if not isinstance(questions, list) or not questions or not all(map(_is_line, questions)):
+        return "there is no question"
+    answer, new_answer = case.get("answer"), case.get("new_answer")
+    if not _is_line(answer) or not _is_line(new_answer):
+        return "the answer before or after is not a line of text"
+    old_names = {name.casefold() for name in (answer, *case["answer_alias"])}
+    if new_answer.casefold() in old_names:
+        return "the answer does not change"
+    if any(gives_away(question, new_answer) for question in questions):
+        return "a question gives its answer away"
+    return _fault_of_hops(case)
+
+
+def _fault_of_rewrite(rewrite: Record) -> str | None:
+    """Return what is wrong with an edit of a case, whose subject fills a slot."""
+    prompt, subject = rewrite.get("prompt"), rewrite.get("subject")
+    if not _is_line(prompt) or not _is_line(subject) or not _is_line(rewrite.get("question")):
+        return "prompt, subject or question of the edit is not a line of text"
+    if prompt.count("{}") != 1 or set("{}") & {*prompt.replace("{}", "")} or subject in prompt:
+        return "the prompt does not have one slot for the subject"
+    for name in ("target_new", "target_true"):
+        target = rewrite.get(name)
+        if not isinstance(target, Mapping) or not (_is_line(target["str"]) and target["id"]):
+            return f"{name} has no name or no id"
+    if rewrite["target_new"]["id"] == rewrite["target_true"]["id"]:
+        return "the edit writes what was so before"
+    return None
+
+
+def _fault_of_hops(case: Record) -> str | None:
+    """Return what is wrong with the chains of a case: each hop begins where the last one ended."""
+    orig = case["orig"]
+    for prefix, answer_name in (("", "answer"), ("new_", "new_answer")):
+        triples, hops = orig[f"{prefix}triples"], case[f"{prefix}single_hops"]
+        if len(triples) != len(hops) or not 2 <= len(triples) <= _MOST_HOPS:
+            return "the hops are not two to four, or not those of the triples"
+        for triple, next_triple in pairwise(triples):
+            if triple[2] != next_triple[0]:
+                return "a hop does not begin where the last one ended"
+        if hops[-1]["answer"] != case[answer_name]:
+            return "the last hop does not give the answer"
+    if orig["edit_triples"] != [orig["new_triples"][0]]:
+        return "the edited fact is not the first hop"
+    return None

@@ -24,6 +24,7 @@ from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, SplitEntry
 from factdrift.scoring.export.formats import advice
 from factdrift.scoring.export.id_forms import IdForm
+from factdrift.scoring.predictions import read_predictions
 
 Row = Mapping[str, Any]
 # Rows read at a time: some hold a whole page.
@@ -40,6 +41,7 @@ class Release:
 
     `ids`: the form of ids where the original data set has one of its own. `config`: which corpus
     of `as-of`. `sessions`: how many sessions a question has in LongMemEval's form.
+    `answers_before`: what a model said before edits of it, by the id of the row.
 
     `files`: what was written, with numbers of records; `notes`: what else is to be said, such as
     why rows are in no file -> of how many rows.
@@ -53,6 +55,7 @@ class Release:
     ids: IdForm = "original"
     config: str | None = None
     sessions: int = SESSIONS
+    answers_before: Mapping[str, str] = field(default_factory=dict)
     files: dict[str, int] = field(default_factory=dict)
     notes: Counter[str] = field(default_factory=Counter)
 
@@ -66,6 +69,7 @@ class Release:
         ids: IdForm = "original",
         config: str | None = None,
         sessions: int = SESSIONS,
+        predictions: Path | None = None,
     ) -> Self:
         """Read the manifest; `out_folder` is `exports/<format>/<dataset>-<version>` by default."""
         release_manifest = manifest.load_manifest(release_folder)
@@ -75,6 +79,7 @@ class Release:
         return cls(
             *(release_folder, place, format_name, release_manifest, corpus_folder),
             *(ids, config, sessions),
+            answers_before=_answers_by_id(predictions) if predictions else {},
         )
 
     def configs(self, *row_types: type) -> list[ConfigEntry]:
@@ -193,3 +198,13 @@ def release_blank(manifest: Manifest) -> str:
     """Return the placeholder of the answer in the queries of a release."""
     blank_text = manifest.parameters.get("blank")
     return blank_text if isinstance(blank_text, str) else "_X_"
+
+
+def _answers_by_id(path: Path) -> dict[str, str]:
+    """Read a file of predictions: the written answer, or the likeliest of several, by row."""
+    answers: dict[str, str] = {}
+    for batch in read_predictions(path):
+        for prediction in batch.to_pylist():
+            candidates = prediction["candidates"] or [""]
+            answers[prediction["id"]] = prediction["prediction"] or candidates[0]
+    return answers

@@ -122,7 +122,7 @@ def _times(
         return
     if not any(history.terms for history in histories):
         return
-    for claimed_item in claims.answers:
+    for claimed_item in claims.held_objects:
         yield from _held(claimed_item, claims.asked_time, histories)
     if claims.time_before is not None and row_values.get("split") in ("unchanged", "updated"):
         for claimed_item in claims.items:

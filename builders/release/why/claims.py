@@ -46,11 +46,18 @@ class Claims:
     asked_time: AskedTime | None
     time_before: AskedTime | None
     """The period before, of a row that compares two."""
+    named_object: ClaimedItem | None = None
+    """Of a row that names the object and asks for its subject: the object."""
 
     @property
     def answers(self) -> list[ClaimedItem]:
         """The items that are the answers."""
         return [claimed_item for claimed_item in self.items if claimed_item.part == "answer"]
+
+    @property
+    def held_objects(self) -> list[ClaimedItem]:
+        """The items that are said to have held: the answers, or the object that is named."""
+        return self.answers if self.named_object is None else [self.named_object]
 
 
 def claims_of(row: ReleasedRow, release_manifest: Manifest) -> Claims:
@@ -62,14 +69,17 @@ def claims_of(row: ReleasedRow, release_manifest: Manifest) -> Claims:
     prompt = row_values.get(roles.prompt) if roles else None
     targets = row_values.get(roles.targets) if roles else None
     asked_time, time_before = _asked_times(row, release_manifest)
+    is_reverse = row_values.get("kind") == "reverse"
+    named_object = ClaimedItem(str(subject), str(row_values.get("subject_label")), "answer")
     return Claims(
         prompt=str(prompt or ""),
         targets=tuple(map(str, targets)) if isinstance(targets, list) else (),
         items=tuple(_items(row_values)),
-        pair=FactPair(str(subject), str(relation)) if has_pair else None,
+        pair=FactPair(str(subject), str(relation)) if has_pair and not is_reverse else None,
         statements=tuple(dict.fromkeys(_statement_ids(row_values))),
         asked_time=asked_time,
         time_before=time_before,
+        named_object=named_object if is_reverse else None,
     )
 
 

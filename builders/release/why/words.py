@@ -101,6 +101,7 @@ _TOLD_ELSEWHERE = frozenset(
         *("question_id", "variant", "wording", "answer_index", "table_size", "article", "split"),
         *("questions", "valid_from", "valid_to", "end_open", "snapshot", "answerable", "ts"),
         *("new_evidence", "old_evidence", "period", "as_of", "sha256", "source_sentence", "twin"),
+        *("subject_name", "rewordings", "hops", "previous_hops"),
         *DATES,
     )
 )
