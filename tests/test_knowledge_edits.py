@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.schema import typed_rows
@@ -21,7 +22,7 @@ from factdrift.scoring.export.edit_rules import (
     faults_of_file,
 )
 from tests.conftest import run_cli
-from tests.dumps import Json, item, statement
+from tests.dumps import Json, array, compressed, item, prop, statement
 
 Row = Mapping[str, Any]
 WINDOW_END = date(2025, 12, 31)

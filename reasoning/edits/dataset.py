@@ -16,6 +16,7 @@ from factdrift.builders.facts.namesakes import alike_relations
 from factdrift.builders.facts.relations import (
     OURS,
     Relation,
+    RelationWording,
     cloze_templates,
     select_relations,
 )
@@ -62,19 +63,8 @@ class KnowledgeEdits(ComparisonRules, DatasetBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Compare periods, find what follows from changes and what does not, write the rows."""
-        all_relations = steps.all_relations(run).whole()
         edited = self._edited(run)
-        dated = {name: relation for name, relation in all_relations.items() if relation.phrases}
-        lasting = {
-            name: relation
-            for name, relation in all_relations.items()
-            if relation.functional and relation.undated == "keep" and _is_asked(relation)
-        }
-        followed = {
-            name: relation
-            for name, relation in {**dated, **lasting, **edited}.items()
-            if any(map(object_last, relation.cloze))
-        }
+        lasting, followed = _followed(run, edited)
         periods = self.window.ended_periods(run.inputs["dump"].snapshot)
         told_step = ToldApart(
             changes=changes_step(run, steps.facts_step(run, "dump", edited), edited, periods, self),
@@ -86,10 +76,8 @@ class KnowledgeEdits(ComparisonRules, DatasetBuilder):
             edited=tuple(edited),
             facts=followed_facts,
             timelines=steps.timelines_step(run, followed_facts, followed),
-            phrases={
-                name: relation.phrases for name, relation in followed.items() if relation.phrases
-            },
-            lasting=tuple(name for name in lasting if name in followed),
+            phrases=_phrases(followed),
+            lasting=lasting,
             labels=steps.relation_labels(followed),
             snapshot=run.inputs["dump"].snapshot,
             seed=run.seed,
@@ -101,46 +89,25 @@ class KnowledgeEdits(ComparisonRules, DatasetBuilder):
                 per_edit=self.per_edit,
             )
         )
-        candidates_folder = run.folder(candidates_step)
-        edits_path = rows_folder / "edits.parquet"
         clipped_note = self.window.clipped_note(periods[-1], run.inputs["dump"].snapshot)
         if clipped_note:
             run.workspace.say(f"warning: {clipped_note}")
+        candidates_folder = run.folder(candidates_step)
+        drop_folders = [
+            *(run.folder(step) for step in (told_step.changes, told_step)),
+            candidates_folder,
+            rows_folder,
+        ]
         return Dataset(
-            tables=(
-                Table("edits", KnowledgeEdit, _EDITS, {"test": FromParquet(edits_path)}),
-                *(
-                    Table(
-                        config,
-                        EditQuestion,
-                        _QUESTIONS[config],
-                        {"test": FromParquet(rows_folder / f"{config}.parquet")},
-                    )
-                    for config in ASKED
-                ),
-                Table(
-                    "timelines",
-                    ReleasedSegment,
-                    _TIMELINES,
-                    {"full": FromParquet(candidates_folder / "timelines.parquet")},
-                ),
-            ),
-            dropped=tuple(
-                FromParquet(folder / "dropped.parquet")
-                for folder in (
-                    run.folder(told_step.changes),
-                    run.folder(told_step),
-                    candidates_folder,
-                    rows_folder,
-                )
-            ),
+            tables=_tables(rows_folder, candidates_folder),
+            dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in drop_folders),
             statistics=(
                 _edit_statistics(rows_folder, clipped_note),
                 _question_statistics(rows_folder),
                 *learned_times(run, candidates_step.timelines),
                 mining({"dump": run.folder(followed_facts)}, run.workspace.say),
             ),
-            plots=(_edits_plot(edits_path),),
+            plots=(_edits_plot(rows_folder / "edits.parquet"),),
         )
 
     def _edited(self, run: Run) -> dict[str, Relation]:
@@ -156,6 +123,47 @@ class KnowledgeEdits(ComparisonRules, DatasetBuilder):
             hint = "a template of one needs a sentence that ends in its object, and a question"
             raise UserError(f"no edits can be written of {', '.join(unasked)}", hint=hint)
         return dict(relations)
+
+
+def _followed(
+    run: Run, edited: Mapping[str, Relation]
+) -> tuple[tuple[str, ...], dict[str, Relation]]:
+    """Return the relations whose facts do not change, and all that questions follow."""
+    all_relations = {
+        name: relation
+        for name, relation in steps.all_relations(run).whole().items()
+        if any(map(object_last, relation.cloze))
+    }
+    dated = {name: relation for name, relation in all_relations.items() if relation.phrases}
+    lasting = {
+        name: relation
+        for name, relation in all_relations.items()
+        if relation.functional and relation.undated == "keep" and _is_asked(relation)
+    }
+    return tuple(lasting), {**dated, **lasting, **edited}
+
+
+def _phrases(relations: Mapping[str, Relation]) -> dict[str, RelationWording]:
+    return {name: relation.phrases for name, relation in relations.items() if relation.phrases}
+
+
+def _tables(rows_folder: Path, candidates_folder: Path) -> tuple[Table, ...]:
+    """The configs: edits, what is asked about them, and the facts behind both."""
+    edits = {"test": FromParquet(rows_folder / "edits.parquet")}
+    timelines = {"full": FromParquet(candidates_folder / "timelines.parquet")}
+    return (
+        Table("edits", KnowledgeEdit, _EDITS, edits),
+        *(
+            Table(
+                config,
+                EditQuestion,
+                _QUESTIONS[config],
+                {"test": FromParquet(rows_folder / f"{config}.parquet")},
+            )
+            for config in ASKED
+        ),
+        Table("timelines", ReleasedSegment, _TIMELINES, timelines),
+    )
 
 
 def _is_asked(relation: Relation) -> bool:

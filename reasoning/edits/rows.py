@@ -71,7 +71,7 @@ class KnowledgeEdit:
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class EditHop:
     """One relation that a question follows, with its answers on a day."""
 
     subject: Annotated[str, "item id of the subject"]
@@ -121,9 +121,9 @@ class EditQuestion:
         tuple[Answer, ...],
         "what was right on the last day of the period before, by id; empty: not known, or the same",
     ]
-    hops: Annotated[tuple[Hop, ...], "portability: the hops beyond the edit, in order"]
+    hops: Annotated[tuple[EditHop, ...], "portability: the hops beyond the edit, in order"]
     previous_hops: Annotated[
-        tuple[Hop, ...], "portability: the same on the last day of the period before, if known"
+        tuple[EditHop, ...], "portability: the same on the last day of the period before, if known"
     ]
     statements: Annotated[tuple[str, ...], "ids of the statements that it follows from, sorted"]
 

@@ -20,9 +20,9 @@ from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.reasoning.edits.candidates import EditCandidates
 from factdrift.reasoning.edits.rows import (
     EditChain,
+    EditHop,
     EditNeighbour,
     EditQuestion,
-    Hop,
     KnowledgeEdit,
     QuestionKind,
     ReversibleEdit,
@@ -290,15 +290,15 @@ class EditWriter:
             statements=chain.statements,
         )
 
-    def _hops(self, chain: EditChain) -> tuple[Hop, ...]:
+    def _hops(self, chain: EditChain) -> tuple[EditHop, ...]:
         """Return the hops beyond the edit: each goes from an object to the next."""
-        hops: list[Hop] = []
+        hops: list[EditHop] = []
         answer_sets = [*((item,) for item in chain.items[1:]), chain.answers]
         relations = chain.path.split(" ")[1:]
         for item, relation, answer_ids in zip(chain.items, relations, answer_sets, strict=True):
             template, name = self.templates[relation], self._names.name(item)
             hops.append(
-                Hop(
+                EditHop(
                     subject=item,
                     subject_label=self._names.entities[item].label,
                     relation=relation,
@@ -316,7 +316,7 @@ class EditWriter:
             subject_answer = self._answers([edit.subject])
             namesake = self._object_namesakes.get(reversible.object)
             if namesakes.may_mean_others(namesake, subject_answer.answers):
-                self._left_out(edit, edit.relation, namesakes.REASON, object_answer[0].label)
+                self._left_out(edit, edit.relation, "ambiguous_prompt", object_answer[0].label)
                 continue
             name = namesake.name if namesake and namesake.name else object_answer[0].label
             prompt = self.templates[edit.relation].reverse_question(name, edit.period_last)
@@ -395,8 +395,8 @@ class EditWriter:
         path: str = "",
         question: str = "",
         rewordings: tuple[str, ...] = (),
-        hops: tuple[Hop, ...] = (),
-        previous_hops: tuple[Hop, ...] = (),
+        hops: tuple[EditHop, ...] = (),
+        previous_hops: tuple[EditHop, ...] = (),
         statements: tuple[str, ...] = (),
     ) -> EditQuestion:
         """Return a question; what is not given is that of its edit."""
