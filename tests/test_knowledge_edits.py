@@ -200,7 +200,7 @@ def planted_world() -> list[Json]:
         statement("Q323", "2024-04-02"),
     ]
     entities = [
-        item("Q100", "Ann Ott", {"P54": player, "P27": [statement("Q503")]}),
+        item("Q100", "Ann Ott", {"P54": player, "P103": [statement("Q503")]}),
         item("Q103", "Gil Hart", {"P54": [statement("Q203", "2018-01-01")]}),
         item("Q201", "Rovers", {"P286": [statement("Q301", "2019-05-01")],
                                 "P127": [statement("Q401", "2018-01-01")]}),
@@ -224,7 +224,7 @@ def planted_world() -> list[Json]:
         *towns, *mayors,
     ]  # fmt: skip
     properties = {
-        "P6": "head of government", "P19": "place of birth", "P27": "country of citizenship",
+        "P6": "head of government", "P19": "place of birth", "P103": "native language",
         "P54": "member of sports team", "P127": "owned by", "P286": "head coach",
         "P488": "chairperson", "P1308": "officeholder",
     }  # fmt: skip
