@@ -10,7 +10,7 @@ TAKES: Mapping[str, tuple[str, ...]] = {
     "lama": ("invariant-lama",),
     "ckl": ("invariant-lama", "updated-lama", "new-lama", "new-lama-easy"),
     "squad": ("timeqa",),
-    "knowedit": ("temporal-facts", "knowledge-edits"),
+    "knowedit": ("knowledge-edits",),
     "zsre": ("knowledge-edits",),
     "mquake": ("knowledge-edits",),
     **dict.fromkeys(("beir", "dpr", "mteb"), ("as-of", "timeqa", "streamingqa with --corpus")),
