@@ -68,6 +68,7 @@ class _Command(_PlainFlags, TyperCommand):
 app = typer.Typer(
     cls=_Group,
     help="Rebuild temporal-knowledge benchmarks from raw sources.",
+    epilog="The documentation: factdrift docs lists its pages, factdrift docs readme prints one.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

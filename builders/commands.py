@@ -368,4 +368,19 @@ def new(
     echo(str(written))
 
 
-ALL: tuple[Callable[..., None], ...] = (dumps, mine, corpus, templates, new)
+def docs(
+    page: Annotated[
+        str | None, Argument(help="A page by its name, such as score; without one, a list of all.")
+    ] = None,
+) -> None:
+    """Print a page of the documentation, or the list of its pages."""
+    from factdrift.builders.core.pages import documentation_pages, page_text, page_title
+
+    if page is not None:
+        echo(page_text(page).rstrip("\n"))
+        return
+    for name, path in documentation_pages().items():
+        echo(f"{name:<14}{page_title(path)}")
+
+
+ALL: tuple[Callable[..., None], ...] = (dumps, mine, corpus, templates, new, docs)

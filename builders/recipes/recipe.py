@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
+from glob import glob
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -248,6 +249,51 @@ def _refuse_unknown_inputs(recipe: Recipe, recipe_file: Path, input_names: Colle
             raise UserError(f"the recipe has no input {input_name!r}", where=where, hint=hint_text)
 
 
+_WITHOUT_PEOPLE = dict.fromkeys(
+    ("updated-lama", "new-lama", "new-lama-easy"),
+    "; without people, dynamic-templama asks what changed (configs updated, new), and "
+    "invariant-lama what did not",
+)
+"""Builder -> what asks something alike where nobody has written gold rows."""
+
+
+def _missing_input(recipe: Recipe, recipe_file: Path, input_name: str) -> UserError:
+    """The error about an input that a recipe needs: what it is, and how one comes by it."""
+    option = f"--{input_name} " if input_name in INPUTS else f"--input {input_name}="
+    hint_text = f"give it: {option}path/to/the/file"
+    if recipe.inputs[input_name].kind == "gold":
+        hint_text = (
+            f"these are rows that people write first, and factdrift judgments collects: {option}"
+            f"judgments (factdrift docs people){_WITHOUT_PEOPLE.get(recipe.build.builder, '')}"
+        )
+    if input_name == "dump":
+        hint_text += (
+            ", --dump latest (fetched: over 100 GB; factdrift dumps says), or "
+            "--dump sample; factdrift quick needs no dump"
+        )
+    error_text = f"input {input_name!r} is not given"
+    return UserError(error_text, where=display_path(recipe_file), hint=hint_text)
+
+
+def require_inputs(chosen: Mapping[Path, Recipe], given: Mapping[str, Sequence[str]]) -> None:
+    """Raise one `UserError` about all inputs that recipes of a run lack, before any is built.
+
+    It tells of each recipe what is missing, and of inputs that none has and files that are not
+    there.
+    """
+    messages: list[str] = []
+    for recipe_file, recipe in chosen.items():
+        _refuse_unknown_inputs(recipe, recipe_file, given)
+        missing_names = sorted(recipe.waits_for(given))
+        messages += [str(_missing_input(recipe, recipe_file, name)) for name in missing_names]
+    if messages:
+        raise UserError("\n".join(messages))
+    for input_name, named_paths in given.items():
+        for path in without_day(named_paths)[0]:
+            if not is_remote(path) and not Path(path).exists() and not glob(path):  # noqa: PTH207
+                raise UserError("no such file", where=path, hint=f"it is given as {input_name}")
+
+
 def _choose_inputs(
     recipe: Recipe,
     recipe_file: Path,
@@ -285,15 +331,7 @@ def _choose_inputs(
                 None,
             )
         elif not recipe_input.optional:
-            option = f"--{input_name} " if input_name in INPUTS else f"--input {input_name}="
-            hint_text = f"give it: {option}path/to/the/file"
-            if input_name == "dump":
-                hint_text += (
-                    ", --dump latest (fetched: over 100 GB; factdrift dumps says), or "
-                    "--dump sample; factdrift quick needs no dump"
-                )
-            error_text = f"input {input_name!r} is not given"
-            raise UserError(error_text, where=display_path(recipe_file), hint=hint_text)
+            raise _missing_input(recipe, recipe_file, input_name)
     return dict(
         sorted(
             chosen_inputs.items(),

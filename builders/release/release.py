@@ -39,6 +39,7 @@ from factdrift.builders.recipes.recipe import (
     read_recipe,
     recipe_name,
     recipes,
+    require_inputs,
 )
 from factdrift.builders.release.continuity import (
     EarlierRelease,
@@ -215,8 +216,10 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
     chosen = chosen_recipes(recipe_names, options)
     if options.version and options.version != "auto":
         Version.parse(options.version)
+    options = with_days_found(options, chosen)
+    require_inputs(chosen, options.given)
     writable(options.out)
-    options = with_corrections(with_days_found(options, chosen), chosen)
+    options = with_corrections(options, chosen)
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
     held_terms = _allowing(options.terms) if options.terms else nullcontext()
     earlier_releases = {
@@ -238,11 +241,21 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
                 )
             except (MissingExtraError, NoGoldError, NothingLeftError) as error:
                 if recipe_names or (recipe_path == list(chosen)[-1] and not outcomes):
+                    _tell_finished(outcomes, options)
                     raise
                 options.say(f"warning: {recipe.dataset} is left out: {error}")
+            except UserError:
+                _tell_finished(outcomes, options)
+                raise
     for line in overview_lines(outcomes) if len(outcomes) > 1 else ():
         options.say(line)
     return outcomes
+
+
+def _tell_finished(outcomes: Sequence[Outcome], options: ReleaseOptions) -> None:
+    """Say which releases of a run are whole, where a later one fails."""
+    for outcome in outcomes:
+        options.say(f"finished: {display_path(outcome.folder)}")
 
 
 def _allowing(terms: "Terms") -> AbstractContextManager[None]:
