@@ -75,7 +75,8 @@ LIVES = """
 SELECT id, id AS label, []::VARCHAR[] AS aliases, NULL::VARCHAR AS enwiki, 0 AS sitelinks,
     0 AS statements, 0 AS facts, DATE '1900-01-01' AS began_first, began_first AS began_last,
     if(number % 3 = 0, DATE '1960-01-01' + (number * 7919 % 22000)::INT, NULL) AS ended_first,
-    ended_first AS ended_last, []::VARCHAR[] AS classes
+    ended_first AS ended_last, []::VARCHAR[] AS classes, NULL::VARCHAR AS description,
+    NULL::VARCHAR AS country
 FROM (SELECT subject AS id FROM facts UNION SELECT object FROM facts)
     CROSS JOIN LATERAL (SELECT id[2:]::BIGINT AS number)
 """
@@ -94,7 +95,7 @@ def make(millions: float) -> Path:
             con.table("facts").write_parquet(f"{folder}/facts.parquet")
             con.sql(LIVES).write_parquet(f"{folder}/lives.parquet")
 
-    return made(f"facts-{millions:g}M", write)[0]
+    return made(f"careers-{millions:g}M", write)[0]
 
 
 def ours(folder: str, out: str, name: str = "duckdb", lives: str = "", memory: str = "2GB") -> int:

@@ -2,13 +2,17 @@
 
 import re
 import sys
+from dataclasses import fields
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from bench import Cost, cost
 from bench.page_figures import SCALE
+from bench.period_diff import FACTS, LIVES
 from bench.scale import fit, table
+from factdrift.builders.rows import Entity, Fact
 from tests.conftest import ROOT, run_process
 
 PAGE = (ROOT / "SCALE.md").read_text("utf-8")
@@ -48,6 +52,16 @@ def test_what_a_command_costs(tmp_path: Path) -> None:
 
 def test_the_page_holds_the_figures_of_a_run() -> None:
     assert "| step | sizes | wall | processor |" in SCALE.text()
+
+
+def test_facts_that_are_made_have_the_columns_of_today() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(FACTS, {"careers": 5})
+        for columns, row in (
+            (connection.table("facts").columns, Fact),
+            (connection.sql(LIVES).columns, Entity),
+        ):
+            assert set(columns) == {field.name for field in fields(row)}
 
 
 @pytest.mark.slow
