@@ -60,7 +60,7 @@ def line_figure(
 
     def make() -> Any:
         # a narrow figure has a line of its legend for each model
-        figure_height = 3.2 if figure_width > 5 else 2.5 + 0.19 * len(series)
+        figure_height = 3.5 if figure_width > 5 else 3.2 + 0.19 * len(series)
         figure, panel = _panel(figure_width, figure_height)
         has_few_rows = False
         for model_number, (model_name, points_by_value) in enumerate(series.items()):

@@ -157,12 +157,14 @@ def _rows_text(models: Sequence[Scores], stratum: str, metric: str) -> str:
     row_counts: dict[str, int] = {}
     for scored_model in models:
         config_names = {mean.config for mean in scored_model.table if mean.config}
-        for config_name in config_names - scored_model.left_out.keys():
+        for config_name in config_names:
             means = scored_model.means(stratum, metric, config_name)
             row_count = sum(mean.n for mean in means.values())
+            if scored_model.whole is None and not stratum.startswith(CHANGED):
+                row_count -= scored_model.left_out.get(config_name, 0)
             row_counts[config_name] = max(row_count, row_counts.get(config_name, 0))
     ordered_counts = sorted(row_counts.items(), key=lambda counted: (-counted[1], counted[0]))
-    listed_text = ", ".join(f"{count:,} of {name}" for name, count in ordered_counts if count)
+    listed_text = ", ".join(f"{count:,} of {name}" for name, count in ordered_counts if count > 0)
     condition_text = ""
     if stratum.startswith(CHANGED):
         condition_text = " whose right answer began in the time asked about"
@@ -181,7 +183,7 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
         dotted_note = (
             "" if is_main else "; dotted: a choice at random among what the model was offered"
         )
-        axis_label = f"{metric_label}, per cent"
+        axis_label, measure_text = f"{metric_label}, per cent", metric_label.capitalize()
         meaning_text = (
             "A curve falls where knowledge ends"
             if is_of_changes
@@ -191,14 +193,14 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
         yield _Drawing(
             f"period{name_ending}", time_stratum, metric,
             f"{subject_text} {time_name}{title_ending}",
-            f"{_rows_text(models, time_stratum, metric)} {metric_label} by the {time_name} asked "
+            f"{_rows_text(models, time_stratum, metric)} {measure_text} by the {time_name} asked "
             f"about; shaded: 95 % intervals by subject{dotted_note}. {meaning_text}. {hollow_text}",
             axis_label, f"{time_name} asked about",
         )  # fmt: skip
         lag_stratum = f"{CHANGED if is_of_changes else ''}lag"
         yield _Drawing(
             f"lag{name_ending}", lag_stratum, metric, f"{subject_text} lag{title_ending}",
-            f"{_rows_text(models, lag_stratum, metric)} {metric_label} by quarters of a year from "
+            f"{_rows_text(models, lag_stratum, metric)} {measure_text} by quarters of a year from "
             f"the cut-off to the time asked about{dotted_note}. {hollow_text}",
             axis_label, "quarters after the cut-off",
         )  # fmt: skip
