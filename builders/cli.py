@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -256,6 +256,19 @@ _QUERY_STOPPED = re.compile(r"\AQuery interrupted|\AINTERRUPT Error")
 
 def _end(error: UserError) -> NoReturn:
     if is_verbose():
-        say("".join(traceback.format_exception(error)).rstrip())
+        for line in _origin(error):
+            say(line)
     say(f"error: {error}")
     sys.exit(1)
+
+
+def _origin(error: UserError) -> Iterator[str]:
+    """Yield where in our code a mistake was seen, and what another library said of it.
+
+    A traceback is for bugs: of a mistake in a file it would bury the line that says what to mend.
+    """
+    if frames := traceback.extract_tb(error.__traceback__):
+        yield f"from {Path(frames[-1].filename).name}:{frames[-1].lineno}, in {frames[-1].name}"
+    cause = error.__cause__
+    if cause is not None and not isinstance(cause, UserError):
+        yield f"because of {type(cause).__name__}: {str(cause).partition(chr(10))[0]}"
