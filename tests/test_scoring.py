@@ -350,8 +350,26 @@ def test_missing_double_and_unknown_ids_are_told(release_folder: Path, tmp_path:
     )
     row_counts = {"predictions": 11, "rows": 10, "missing": 1, "unknown": 1}
     assert partial_scores.summary["counts"] == row_counts | dict.fromkeys(
-        ("undecided", "neutral"), 0
+        ("elsewhere", "undecided", "neutral"), 0
     )
+
+
+def test_predictions_of_other_configs_are_counted_and_not_unknown(
+    release_folder: Path, tmp_path: Path
+) -> None:
+    predictions_file = predict(release_folder, tmp_path / "p.jsonl", lambda row: "C1")
+    counts = scored(release_folder, predictions_file, configs=("updated",)).summary["counts"]
+    assert counts["unknown"] == 0
+    assert counts["elsewhere"] == len(ids(release_folder)) - counts["rows"] > 0
+    unchanged_file = predict(release_folder, tmp_path / "q.jsonl", lambda row: "C1", ("unchanged",))
+    with pytest.raises(UserError, match="rows of other configs than updated"):
+        scored(release_folder, unchanged_file, configs=("updated",))
+
+
+def test_an_object_without_ids_is_told_the_form(release_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text('{"foo": 1}')
+    with pytest.raises(UserError, match=r'p.jsonl:1: one object(.|\n)*a line is {"id"'):
+        scored(release_folder, tmp_path / "p.jsonl")
 
 
 def test_predictions_of_another_version_of_the_prompts_are_refused(
