@@ -433,7 +433,7 @@ def test_a_release_of_another_dataset(name: FormatName, sample: Path, tmp_path: 
     assert not (tmp_path / "out").exists()
 
 
-SAMPLES = ("as-of", "dynamic-templama", "invariant-lama", "temporal-facts", "timeqa")
+SAMPLES = ("as-of", "dynamic-templama", "invariant-lama", "knowledge-edits", "timeqa")
 
 
 @pytest.mark.parametrize("dataset", SAMPLES)
