@@ -110,6 +110,9 @@ _VERDICT = """
         WHEN list_contains(targets, names[1]) AND (choosing OR names[1] != '') THEN 'right'
         WHEN list_contains(neutral, names[1]) THEN 'neutral'
         WHEN NOT choosing AND says_nothing(coalesce(names[1], ''))
+            -- somebody may be called None: a known name is no silence
+            AND (names[1] = '' OR names[1] IS NULL OR NOT (h.since IS NOT NULL
+                OR list_contains(previous, names[1]) OR list_contains(later, names[1])))
             THEN CASE WHEN len(targets) = 0 THEN 'right' ELSE 'abstained' END
         WHEN h.since IS NOT NULL OR list_contains(previous, names[1]) THEN 'outdated'
         WHEN list_contains(later, names[1]) THEN 'early'

@@ -32,7 +32,7 @@ from factdrift.builders.release.sql import (
     joined_sql,
 )
 from factdrift.builders.rows.roles import ColumnRoles
-from factdrift.builders.text.squad import NO_ANSWER_TEXTS, normalize_many, normalize_or_keep
+from factdrift.builders.text.squad import form_says_nothing, normalize_many, normalize_or_keep
 from factdrift.scoring.intervals import BUNDLES
 from factdrift.scoring.predictions import HASH
 
@@ -218,7 +218,7 @@ def _normals(answer_lists: pa.ChunkedArray) -> pa.Array:
 def _silences(answer_texts: pa.ChunkedArray) -> pa.Array:
     """Whether answers say that there is none: a function that the database calls."""
     normal_texts = normalize_many(answer_texts.fill_null("").to_pylist())
-    return pa.array([text in NO_ANSWER_TEXTS for text in normal_texts], pa.bool_())
+    return pa.array(list(map(form_says_nothing, normal_texts)), pa.bool_())
 
 
 def _source(entry: ConfigEntry) -> str:

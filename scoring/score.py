@@ -36,6 +36,7 @@ from factdrift.scoring.questions import (
     read_questions,
     single_row,
 )
+from factdrift.scoring.sentences import sentence_answers
 from factdrift.scoring.twins import TwinDifference, twin_rows_differences
 from factdrift.scoring.verdict_shares import VerdictShares, verdict_shares
 
@@ -261,6 +262,9 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
         repeated_answer = repeated_words(questions)
         if repeated_answer:
             score_options.say(repeated_answer.warning)
+        sentences = sentence_answers(questions)
+        if sentences.are_many:
+            score_options.say(sentences.warning)
         writable(scores_folder)
         with disk_errors(scores_folder):
             score_summary: dict[str, Any] = {
@@ -282,6 +286,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
                 },
                 "shares": [row._asdict() for row in verdict_shares(questions)],
                 "repeated": repeated_answer and repeated_answer._asdict(),
+                "sentences": sentences._asdict(),
                 "knowledge": knowledge_stop and knowledge_stop._asdict(),
                 "no_stop": None if knowledge_stop else why_no_stop(questions),
                 "examples": list(_examples(questions)),

@@ -13,8 +13,25 @@ import string
 import unicodedata
 from collections.abc import Collection, Sequence
 
-NO_ANSWER_TEXTS = ("", "unanswerable", "no answer", "unknown", "i dont know")
+NO_ANSWER_TEXTS = frozenset(
+    {
+        *("", "unanswerable", "no answer", "unknown", "not known", "none", "na"),
+        *("i dont know", "i do not know", "dont know", "do not know"),
+    }
+)
 """Normalized texts that say that there is no answer."""
+# `passages do not say who leads it`, `nothing that was published by 20 January 2019 says it`; not
+# `nothing compares to it`, `text does not say but it was Bob`. What follows is a question or a
+# pronoun, for a name there would be an answer.
+_TELLS = "(?:says?|states?|mentions?|tells?|specif(?:y|ies))"
+_WHAT = "(?: (?:it|so|this|that|(?:who|whom|whose|what|which|when|where|whether|how)(?: .+)?))?"
+_SILENT_SENTENCE = re.compile(
+    "(?:(?:passages?|texts?|documents?|sources?|articles?|context|information)(?: provided| given)?"
+    f" (?:do not|does not|did not|dont|doesnt|didnt) {_TELLS}"
+    f"|nothing(?: that was published by (?:today|[0-9]{{1,2}} [a-z]{{3,9}} [0-9]{{4}}))? {_TELLS}"
+    f"){_WHAT}"
+)
+_GOES_ON = re.compile(r"\b(?:but|however|though|although|perhaps|maybe|probably|likely|possibly)\b")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d"
 _QUOTES = (
@@ -92,7 +109,18 @@ def _normalize_joined(texts: Sequence[str]) -> list[str]:
 
 def says_nothing(answer: str) -> bool:
     """Whether an answer is blank, has marks and articles alone, or says that there is none."""
-    return normalize_answer(answer) in NO_ANSWER_TEXTS
+    return form_says_nothing(normalize_answer(answer))
+
+
+def form_says_nothing(form: str) -> bool:
+    """As `says_nothing`, of the form that `normalize_answer` gives.
+
+    >>> form_says_nothing("passages do not say who leads it"), form_says_nothing("bob bell")
+    (True, False)
+    """
+    if form in NO_ANSWER_TEXTS:
+        return True
+    return _SILENT_SENTENCE.fullmatch(form) is not None and _GOES_ON.search(form) is None
 
 
 def exact_match(answer: str | None, references: Sequence[str]) -> float:
@@ -174,9 +202,11 @@ def verdict_of_form(
     `form` is None where nothing was chosen.
     """
     is_accepted = form in targets and (is_choice or form != "")
-    is_silent = not is_choice and not is_accepted and says_nothing(form or "")
     if form in neutral and not is_accepted:
         return "neutral"
+    # somebody may be called None: a known name is no silence
+    is_known = form != "" and (form in previous or form in later)
+    is_silent = not is_choice and not is_accepted and not is_known and says_nothing(form or "")
     if is_accepted or (is_silent and not targets):
         return "right"
     if is_silent:
@@ -205,7 +235,8 @@ def marks(
         return {}
     row_marks = {
         "exact_match": float(judged == "right"),
-        "f1": f1(answer, targets),
+        # without targets a known name that says nothing, as None, is wrong
+        "f1": f1(answer, targets) if targets else float(judged == "right"),
         "abstained": float(judged == "abstained"),
     }
     if not {*map(normalize_or_keep, previous)} <= {*map(normalize_or_keep, targets)}:
