@@ -528,10 +528,10 @@ def quick(
     default relations are about 200,000 statements beside those of P54-club, 1.6 million: minutes
     from QLever, an evening from Wikidata's own endpoint; a count and the requests are said first.
     """
-    from factdrift.scoring.quick import SAMPLE, QuickOrder, make_quickly, window_periods
+    from factdrift.scoring.quick import SAMPLE_DAY, QuickOrder, make_quickly, window_periods
     from factdrift.scoring.run_model import model_settings
 
-    last_day = _day(day, "--day") or (SAMPLE.day if sample else datetime.now(UTC).date())
+    last_day = _day(day, "--day") or (SAMPLE_DAY if sample else datetime.now(UTC).date())
     settings = None
     if model is not None:
         server_values = {} if base_url is None else {"base_url": base_url}

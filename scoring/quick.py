@@ -19,11 +19,12 @@ from factdrift.builders.core.addresses import without_credentials
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors, replacing, resource
+from factdrift.builders.core.files import disk_errors, replacing
 from factdrift.builders.core.hints import require_extra
 from factdrift.builders.facts.mined_properties import properties_to_ask
 from factdrift.builders.facts.relations import relations_with_own, select_relations
 from factdrift.builders.generate.prompts import ModelSettings
+from factdrift.builders.recipes.dumps import SAMPLE
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.wikidata.finish import TABLES, mined_damage, read_summary
 from factdrift.builders.wikidata.sparql import RoadName, mine_sparql
@@ -61,19 +62,9 @@ build:
 """
 
 
-class _Sample(NamedTuple):
-    """The bundled dump, with the day that it is of."""
-
-    path: Path
-    day: date
-    note: str
-
-
-SAMPLE = _Sample(
-    resource("samples", "wikidata", "wikidata-20260202-all.json.gz"),
-    date(2026, 2, 2),
-    "Written by hand for this sample; ids from Q900000000 on are not those of Wikidata.",
-)
+SAMPLE_DAY = date(2026, 2, 2)
+"""The day of the bundled sample dump."""
+_SAMPLE_NOTE = "Written by hand for this sample; ids from Q900000000 on are not those of Wikidata."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +161,7 @@ def make_quickly(order: QuickOrder) -> QuickResult:
     if order.endpoint is not None:
         with_contact(order.user_agent)
     recipe_file, is_new = _write_recipe(order)
-    dump = SAMPLE.path if order.endpoint is None else _mine(order, order.endpoint, is_new)
+    dump = SAMPLE if order.endpoint is None else _mine(order, order.endpoint, is_new)
     release_options = ReleaseOptions(
         given={"dump": [str(dump)]},
         build=order.out / "build",
@@ -224,11 +215,11 @@ def knowledge_sentence(scores: Scores) -> str:
 def _write_recipe(order: QuickOrder) -> tuple[Path, bool]:
     """Write the recipe of this order; return its file, and whether it was another one before."""
     first, last = order.periods
-    about = f"\n    note: {SAMPLE.note}"
+    about = f"\n    note: {_SAMPLE_NOTE}"
     if order.endpoint is not None:
         about = f"\n    homepage: {json.dumps(without_credentials(order.endpoint))}"
     recipe_text = _RECIPE.format(
-        dump="sample" if order.endpoint is None else "mined",
+        dump=SAMPLE if order.endpoint is None else "mined",
         kind="sample" if order.endpoint is None else "quick",
         about=about,
         source="the bundled sample" if order.endpoint is None else "a SPARQL endpoint",
