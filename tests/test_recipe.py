@@ -122,7 +122,7 @@ def test_the_command_that_makes_it_again(
     made_recipe, path = recipe({name: about}), folder / "x.yaml"
     store = Workspace(folder / "build", lambda _: None)
     release_options = ReleaseOptions(
-        given=given_paths, snapshot=day, build=store.root, templates=folder, say=store.say
+        given=given_paths, snapshot=day, build=store.root, say=store.say
     )
     expected += f" --snapshot-date {day}" if day else ""
     assert (

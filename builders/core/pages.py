@@ -9,6 +9,7 @@ from factdrift.builders.core.files import resource
 
 __outside_step_keys__ = True
 
+_DOCS, _TOP = resource("docs"), resource()
 _DOCUMENTS = (
     *("README.md", "TOUR.md", "PEOPLE.md", "SCALE.md", "GLOSSARY.md", "CONTRIBUTING.md"),
     *("SECURITY.md", "CHANGELOG.md"),
@@ -26,9 +27,9 @@ def documentation_pages() -> dict[str, Path]:
     pages: dict[str, Path] = {}
     for file_name in _DOCUMENTS:
         # in a wheel the top has the README of the package
-        in_docs = resource("docs", file_name)
-        pages[Path(file_name).stem.lower()] = in_docs if in_docs.is_file() else resource(file_name)
-    for path in sorted(resource("docs").glob("*.md")):
+        in_docs = _DOCS / file_name
+        pages[Path(file_name).stem.lower()] = in_docs if in_docs.is_file() else _TOP / file_name
+    for path in sorted(_DOCS.glob("*.md")):
         if path.stem not in _PARTS:
             pages.setdefault(path.stem.lower(), path)
     return {name: path for name, path in pages.items() if path.is_file()}

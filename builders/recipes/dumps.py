@@ -32,11 +32,11 @@ __outside_step_keys__ = True
 Say = Callable[[str], None]
 
 LATEST, SAMPLE = "latest", "sample"
-_SAMPLES: Mapping[str, str] = {
-    "older": "samples/wikidata/wikidata-20230102-all.json.gz",
-    "wikidata": "samples/wikidata/wikidata-20260202-all.json.gz",
-    "pages": "samples/wikipedia/enwiki-20260201-pages-articles-multistream.xml.bz2",
-    "news": "samples/news",
+_SAMPLES: Mapping[str, Path] = {
+    "older": resource("samples/wikidata/wikidata-20230102-all.json.gz"),
+    "wikidata": resource("samples/wikidata/wikidata-20260202-all.json.gz"),
+    "pages": resource("samples/wikipedia/enwiki-20260201-pages-articles-multistream.xml.bz2"),
+    "news": resource("samples/news"),
 }
 """Input, else kind of inputs -> what of the program's own data `sample` means."""
 LANGUAGE = "en"
@@ -350,7 +350,7 @@ def find_addresses(
             addresses.append(path)
             continue
         if path == SAMPLE:
-            addresses.append(str(resource(_SAMPLES.get(input_name or kind) or _SAMPLES[kind])))
+            addresses.append(str(_SAMPLES.get(input_name or kind) or _SAMPLES[kind]))
             continue
         publisher = _BY_KIND[kind]
         dump = _find_dump(publisher, path, say)
