@@ -39,37 +39,8 @@ def check(folder: Path, names: Collection[str] = ()) -> Iterator[str]:
     `names` are the relations to yield, P54 with all its parts (P54-club); none: all.
     Raises a `UserError` that lists every mistake, or says that our `schema.json` is out of date.
     """
-    relations = load_relations(folder).whole()
-    properties = {relation.property for relation in relations.values()}
-    for name in names:
-        if name not in {*relations, *properties}:
-            near_name = did_you_mean(name, [*relations, *properties])
-            hint_text = f"did you mean {near_name}?" if near_name else "factdrift new relation"
-            raise UserError(f"no template {name!r}", where=display_path(folder), hint=hint_text)
-    # the parts of a property stand beside it
-    for relation_id, relation in sorted(
-        relations.items(), key=lambda item: (len(item[1].property), item[1].property, item[0])
-    ):
-        if names and not {relation_id, relation.property} & set(names):
-            continue
-        kind_words: list[str] = [relation.mode]
-        kind_words += ["one object at a time"] if relation.exclusive else []
-        kind_words += ["undated facts kept"] if relation.undated == "keep" else []
-        kind_words += ["functional"] if relation.functional else []
-        kind_words += [f"worded by {wording_name}" for wording_name in relation.wordings]
-        yield f"{relation.relation} {relation.label} ({', '.join(kind_words)})"
-        relation_examples = relation.examples or (_NONE,)
-        for variant_place, variant_text in enumerate(relation.cloze):
-            example = relation_examples[variant_place % len(relation_examples)]
-            question_text = query(variant_text, example.subject, articles=relation.articles)
-            sentence_text = sentence(
-                variant_text, example.subject, example.object, relation.articles
-            )
-            yield f"  {question_text}  ->  {sentence_text}"
-        for example in relation.examples:
-            yield from (
-                f"  {question_text}  ->  {example.object}" for question_text in example.asks
-            )
+    for relation in _named_relations(folder, names):
+        yield from _template_lines(relation)
     schema_path = folder / SCHEMA
     if (
         folder.resolve() == TEMPLATES.resolve()
@@ -79,6 +50,44 @@ def check(folder: Path, names: Collection[str] = ()) -> Iterator[str]:
         raise UserError(
             "not the schema of this version", where=schema_place, hint="run: make schema"
         )
+
+
+def _named_relations(folder: Path, names: Collection[str]) -> list[Relation]:
+    """Return the relations of a folder that are named, or all, the parts of a property together."""
+    relations = load_relations(folder).whole()
+    properties = {relation.property for relation in relations.values()}
+    for name in names:
+        if name not in {*relations, *properties}:
+            near_name = did_you_mean(name, [*relations, *properties])
+            hint_text = f"did you mean {near_name}?" if near_name else "factdrift new relation"
+            raise UserError(f"no template {name!r}", where=display_path(folder), hint=hint_text)
+    named_relations = [
+        relation
+        for relation in relations.values()
+        if not names or {relation.relation, relation.property} & set(names)
+    ]
+    return sorted(
+        named_relations,
+        key=lambda relation: (len(relation.property), relation.property, relation.relation),
+    )
+
+
+def _template_lines(relation: Relation) -> Iterator[str]:
+    """Yield a line about a relation, and one with an example for each sentence and question."""
+    kind_words: list[str] = [relation.mode]
+    kind_words += ["one object at a time"] if relation.exclusive else []
+    kind_words += ["undated facts kept"] if relation.undated == "keep" else []
+    kind_words += ["functional"] if relation.functional else []
+    kind_words += [f"worded by {wording_name}" for wording_name in relation.wordings]
+    yield f"{relation.relation} {relation.label} ({', '.join(kind_words)})"
+    relation_examples = relation.examples or (_NONE,)
+    for variant_place, variant_text in enumerate(relation.cloze):
+        example = relation_examples[variant_place % len(relation_examples)]
+        question_text = query(variant_text, example.subject, articles=relation.articles)
+        sentence_text = sentence(variant_text, example.subject, example.object, relation.articles)
+        yield f"  {question_text}  ->  {sentence_text}"
+    for example in relation.examples:
+        yield from (f"  {question_text}  ->  {example.object}" for question_text in example.asks)
 
 
 def write_schema(folder: Path) -> Path:

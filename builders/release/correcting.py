@@ -149,8 +149,21 @@ def new_entry(words: CorrectionWords, release_folder: Path | None) -> Correction
         "drop": True if words.drop else None,
         "mend": mend or None,
     }
+    correction = _valid_entry(values)
+    if release_folder is None:
+        return correction
+    problem_texts = [
+        f"{name}: {problem}" for _, (name, problem) in entry_problems(release_folder, [correction])
+    ]
+    if problem_texts:
+        raise UserError("; ".join(problem_texts), where=display_path(release_folder))
+    return correction
+
+
+def _valid_entry(values: Mapping[str, Any]) -> Correction:
+    """Return the entry with these values; raises `UserError` with all that is wrong with them."""
     try:
-        correction = Correction(**values)
+        return Correction(**values)
     except ValidationError as error:
         problems = [
             ": ".join([*map(str, problem["loc"]), problem["msg"].removeprefix("Value error, ")])
@@ -160,14 +173,6 @@ def new_entry(words: CorrectionWords, release_folder: Path | None) -> Correction
             "--drop, or other values: --answer, --start, --end, --object, --set COLUMN=VALUE"
         )
         raise UserError("; ".join(problems), hint=hint_text) from None
-    if release_folder is None:
-        return correction
-    problem_texts = [
-        f"{name}: {problem}" for _, (name, problem) in entry_problems(release_folder, [correction])
-    ]
-    if problem_texts:
-        raise UserError("; ".join(problem_texts), where=display_path(release_folder))
-    return correction
 
 
 def _answer_values(words: CorrectionWords, release_folder: Path) -> dict[str, JsonValue]:

@@ -378,16 +378,7 @@ def _mend_problems(
     """Yield what is wrong with the values that a correction gives a published row."""
     if correction.mend is None:
         return
-    kinds: dict[str, tuple[pa.DataType, bool]] = {}
-    place_columns: set[str] = set()
-    for config, split in places:
-        split_file = locate_file(release_folder, split.file)
-        with reading(split_file) as parquet_file:
-            for column in parquet_file.schema_arrow:
-                kinds[column.name] = (column.type, column.nullable)
-        with duck.connect() as db:
-            (row,) = matching_rows(db, split_file, "id = ?", [correction.row], 1)
-        place_columns |= {name for name, old in row.items() if old in (config.name, split.name)}
+    kinds, place_columns = _row_columns(release_folder, str(correction.row), places)
     roles = [config.roles for config, _ in places if config.roles]
     for name, value in correction.mend.items():
         if name not in kinds:
@@ -406,6 +397,23 @@ def _mend_problems(
         missing_names = sorted(answer_columns - set(correction.mend))
         if missing_names and missing_names != sorted(answer_columns):
             yield "mend", f"the answer stands in {' and '.join(sorted(answer_columns))}: mend both"
+
+
+def _row_columns(
+    release_folder: Path, row_id: str, places: Sequence[tuple[ConfigEntry, SplitEntry]]
+) -> tuple[dict[str, tuple[pa.DataType, bool]], set[str]]:
+    """Return type and nullability of a row's columns, and the columns that name its place."""
+    kinds: dict[str, tuple[pa.DataType, bool]] = {}
+    place_columns: set[str] = set()
+    for config, split in places:
+        split_file = locate_file(release_folder, split.file)
+        with reading(split_file) as parquet_file:
+            for column in parquet_file.schema_arrow:
+                kinds[column.name] = (column.type, column.nullable)
+        with duck.connect() as db:
+            (row,) = matching_rows(db, split_file, "id = ?", [row_id], 1)
+        place_columns |= {name for name, old in row.items() if old in (config.name, split.name)}
+    return kinds, place_columns
 
 
 def refuse_forgotten(
