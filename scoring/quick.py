@@ -215,13 +215,13 @@ def knowledge_sentence(scores: Scores) -> str:
 def _write_recipe(order: QuickOrder) -> tuple[Path, bool]:
     """Write the recipe of this order; return its file, and whether it was another one before."""
     first, last = order.periods
-    about = f"\n    note: {_SAMPLE_NOTE}"
+    input_fields = f"\n    note: {_SAMPLE_NOTE}"
     if order.endpoint is not None:
-        about = f"\n    homepage: {json.dumps(without_credentials(order.endpoint))}"
+        input_fields = f"\n    homepage: {json.dumps(without_credentials(order.endpoint))}"
     recipe_text = _RECIPE.format(
         dump=SAMPLE if order.endpoint is None else "mined",
         kind="sample" if order.endpoint is None else "quick",
-        about=about,
+        about=input_fields,
         source="the bundled sample" if order.endpoint is None else "a SPARQL endpoint",
         relations=", ".join(order.relations),
         granularity=last.granularity,

@@ -156,16 +156,10 @@ def _split_scores(
         query_measures = measures_by_query.get(query_id, {})
         query_marks = {name: query_measures.get(measure, 0.0) for measure, name in MEASURES.items()}
         query_marks |= _time_marks(query_id, ranked_ids[:_TOP], beir_folder)
-        other_passages = {
-            passage_id: _OTHER_TIMES[beir_folder.times.get((query_id, passage_id), "other")]
-            for passage_id, judgment in judged_passages[query_id].items()
-            if judgment == 0
-        }
-        for name in set(other_passages.values()):
-            passage_count = sum(other_passages.get(hit) == name for hit in ranked_ids[:_TOP])
-            query_marks[name] = passage_count / _TOP
-        if other_passages:
-            misleading = _misleading(ranked_ids, judged_passages[query_id])
+        query_judgments = judged_passages[query_id]
+        query_marks |= _other_marks(query_id, ranked_ids[:_TOP], query_judgments, beir_folder)
+        if 0 in query_judgments.values():
+            misleading = _misleading(ranked_ids, query_judgments)
             query_marks[_MISLED] = float(misleading is not None)
             misled_queries |= {query_id: misleading} if misleading else {}
         for kind in {_ALL_KINDS, beir_folder.kinds.get(query_id)}:
@@ -184,6 +178,24 @@ def _split_scores(
         kinds={kind: means_by_kind[kind] for kind in sorted(filter(None, means_by_kind))},
         misled=misled_queries,
     )
+
+
+def _other_marks(
+    query_id: str, first_ids: Sequence[str], judgments: Mapping[str, int], beir_folder: _Folder
+) -> dict[str, float]:
+    """Return the shares of first results with another answer: one of before, of later, or either.
+
+    Only what the query has such passages for is there.
+    """
+    other_passages = {
+        passage_id: _OTHER_TIMES[beir_folder.times.get((query_id, passage_id), "other")]
+        for passage_id, judgment in judgments.items()
+        if judgment == 0
+    }
+    return {
+        name: sum(other_passages.get(hit) == name for hit in first_ids) / _TOP
+        for name in sorted(set(other_passages.values()))
+    }
 
 
 def _time_marks(query_id: str, first_ids: Sequence[str], beir_folder: _Folder) -> dict[str, float]:

@@ -237,16 +237,8 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
         scores_folder = score_options.out or Path("scores") / manifest.dataset / folder_name(
             model_name
         )
-        if description and description.dataset not in (None, manifest.dataset):
-            text = f"these are predictions for {description.dataset}, and the release is"
-            raise UserError(f"{text} {manifest.dataset}", where=display_path(score_options.file))
-        counts = _read(questions, score_options)
-        judge_answers(questions, rouge=score_options.rouge)
-        for left_out in ("undecided", "neutral"):
-            count_query = f"SELECT count(*) FROM said WHERE verdict = '{left_out}'"  # noqa: S608
-            (counts[left_out],) = single_row(questions.db, count_query)
-        for note_line in _notes(questions, counts):
-            score_options.say(note_line)
+        _refuse_other_dataset(description, manifest.dataset, score_options.file)
+        counts = _judge(questions, score_options)
         verdict_counts = dict(
             questions.db.execute(
                 "SELECT verdict, count(*) FROM marks SEMI JOIN once USING (row) GROUP BY ALL"
@@ -260,11 +252,10 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
         twin_differences = list(twin_rows_differences(questions))
         knowledge_stop = find_knowledge_stop(questions, draw_weights)
         repeated_answer = repeated_words(questions)
-        if repeated_answer:
-            score_options.say(repeated_answer.warning)
         sentences = sentence_answers(questions)
-        if sentences.are_many:
-            score_options.say(sentences.warning)
+        warnings = [repeated_answer.warning] if repeated_answer else []
+        for warning in [*warnings, *([sentences.warning] if sentences.are_many else [])]:
+            score_options.say(warning)
         writable(scores_folder)
         with disk_errors(scores_folder):
             score_summary: dict[str, Any] = {
@@ -295,6 +286,27 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
             }
             _write(scores_folder, score_summary, questions, metrics)
     return Scores(scores_folder, score_summary, mean_table)
+
+
+def _refuse_other_dataset(
+    description: predictions.PredictionsAbout | None, dataset: str, file: Path
+) -> None:
+    """Raise `UserError` if predictions say that they are for another dataset."""
+    if description and description.dataset not in (None, dataset):
+        text = f"these are predictions for {description.dataset}, and the release is {dataset}"
+        raise UserError(text, where=display_path(file))
+
+
+def _judge(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str, int]:
+    """Read and judge the answers, say what is left out of them, and return the counts."""
+    counts = _read(questions, score_options)
+    judge_answers(questions, rouge=score_options.rouge)
+    for verdict in ("undecided", "neutral"):
+        count_query = f"SELECT count(*) FROM said WHERE verdict = '{verdict}'"  # noqa: S608
+        (counts[verdict],) = single_row(questions.db, count_query)
+    for note_line in _notes(questions, counts):
+        score_options.say(note_line)
+    return counts
 
 
 def _model_name(

@@ -10,7 +10,7 @@ these that have all words with capitals of the query.
 import heapq
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -130,7 +130,7 @@ def _dated_texts(beir_folder: Path, days_needed: bool) -> Iterator[DatedText]:
         yield DatedText(passage["_id"], day, text, _day_of(passage, DELETED_ON))
 
 
-def _day_of(beir_record: dict[str, Any], name: str = "day") -> date | None:
+def _day_of(beir_record: Mapping[str, Any], name: str = "day") -> date | None:
     day_text = beir_record["metadata"].get(name)
     return date.fromisoformat(day_text) if day_text else None
 
@@ -206,28 +206,33 @@ def _keep_best(
     )
 
 
+def _day_numbers(
+    records: Sequence[Mapping[str, Any]], field: str, unstated: date
+) -> NDArray[np.int64]:
+    """Return the days of a field of records as ordinal numbers, of shape (records,)."""
+    days = [_day_of(record, field) or unstated for record in records]
+    return np.array([day.toordinal() for day in days], dtype=np.int64)
+
+
 def _nearest(beir_folder: Path, encoder: SentenceEncoder) -> Ranked:
     """Yield the id of each query with its nearest passages, by the cosine of their vectors."""
     query_records = list(beir_records(beir_folder / QUERIES))
     query_vectors = encoder([query["text"] for query in query_records])
     last_days = [_last_day(query, "embedding") or date.max for query in query_records]
-    day_limits = np.array([day.toordinal() for day in last_days])[:, np.newaxis]
-    asking_days = [_day_of(query, ASKED_ON) or date.min for query in query_records]
-    asking_numbers = np.array([day.toordinal() for day in asking_days])[:, np.newaxis]
+    day_limits = np.array([day.toordinal() for day in last_days])
+    asking_days = _day_numbers(query_records, ASKED_ON, date.min)
     best_by_query: list[list[tuple[float, str]]] = [[] for _ in query_records]
     with progress(None, "passages", "embedding") as bar:
         for passage_block in batches(beir_records(beir_folder / CORPUS), _BLOCK):
             text_vectors = encoder(
                 [f"{passage['title']} {passage['text']}".strip() for passage in passage_block]
             )
-            block_days = [_day_of(passage) or date.min for passage in passage_block]
-            day_numbers = np.array([day.toordinal() for day in block_days])
+            published = _day_numbers(passage_block, "day", date.min)
+            deleted = _day_numbers(passage_block, DELETED_ON, date.max)
             block_scores = np.round(query_vectors @ text_vectors.T, 4)
             # what was published later is found by no query, however near it is
-            block_scores[day_numbers > day_limits] = -np.inf
-            deletion_days = [_day_of(passage, DELETED_ON) or date.max for passage in passage_block]
-            deletion_numbers = np.array([day.toordinal() for day in deletion_days])
-            block_scores[deletion_numbers <= asking_numbers] = -np.inf
+            block_scores[published > day_limits[:, np.newaxis]] = -np.inf
+            block_scores[deleted <= asking_days[:, np.newaxis]] = -np.inf
             passage_ids = [passage["_id"] for passage in passage_block]
             for best_results, score_row in zip(best_by_query, block_scores, strict=True):
                 _keep_best(best_results, score_row, passage_ids)

@@ -49,15 +49,15 @@ def test_the_card_and_the_tool_play_the_same_stream(
     release: Path, folder: Path, tmp_path: Path
 ) -> None:
     """Deletions, the order of facts and the names of a passage count alike on both roads."""
-    tables = []
+    table_files = []
     for name in ("passages", "stated", "questions"):
-        tables.append(next((release / "data" / f"statement-{name}").glob("*.parquet")))
+        table_files.append(next((release / "data" / f"statement-{name}").glob("*.parquet")))
     (tmp_path / "index").mkdir()
-    measure_difficulty(DifficultyTables(*tables), tmp_path / "index", tmp_path, 0)
+    measure_difficulty(DifficultyTables(*table_files), tmp_path / "index", tmp_path, 0)
     on_card = {
-        (result.rule, result.question): result.verdict
-        for result in typed_rows(tmp_path / RESULTS, RuleResult)
-        if result.verdict is not None
+        (run_result.rule, run_result.question): run_result.verdict
+        for run_result in typed_rows(tmp_path / RESULTS, RuleResult)
+        if run_result.verdict is not None
     }
     by_tool: dict[tuple[str, str], str | None] = {}
     for memory_name in get_args(MemoryName):
@@ -66,8 +66,8 @@ def test_the_card_and_the_tool_play_the_same_stream(
         answers = {line["id"]: line["prediction"] or "" for line in lines(answers_file)}
         for question in questions():
             known_names = question.targets, question.earlier, question.later
-            judged = verdict(answers[question.id], *known_names)
-            by_tool[memory_name, question.id] = DAY_VERDICTS.get(judged, judged)
+            judged_passages = verdict(answers[question.id], *known_names)
+            by_tool[memory_name, question.id] = DAY_VERDICTS.get(judged_passages, judged_passages)
     assert on_card == by_tool
 
 
@@ -107,17 +107,21 @@ def test_a_memory_without_forget_is_told_of(
 
 
 def test_an_export_says_what_a_user_has_to_know(release: Path, tmp_path: Path) -> None:
-    said: dict[str, str] = {}
+    said_lines: dict[str, str] = {}
     for name in ("beir", "stream"):
-        notes: list[str] = []
-        export_release(release, name, tmp_path / name, notes.append, config="statements")
-        said[name] = "\n".join(notes)
-    assert "1 questions that nothing answers are in unanswerable.jsonl" in said["beir"]
-    assert "3 queries have a day of asking" in said["beir"]
-    assert "1 deletions" in said["stream"] and "4 questions, each with" in said["stream"]
-    (silent,) = lines(tmp_path / "beir/unanswerable.jsonl")
-    assert silent["_id"] == "q4" and silent["metadata"]["prompt"].endswith(silent["text"])
-    asked = {query["_id"] for query in lines(tmp_path / "beir/queries.jsonl")}
+        printed_notes: list[str] = []
+        export_release(release, name, tmp_path / name, printed_notes.append, config="statements")
+        said_lines[name] = "\n".join(printed_notes)
+    assert "1 questions that nothing answers are in unanswerable.jsonl" in said_lines["beir"]
+    assert "3 queries have a day of asking" in said_lines["beir"]
+    assert (
+        "1 deletions" in said_lines["stream"] and "4 questions, each with" in said_lines["stream"]
+    )
+    (silent_memory,) = lines(tmp_path / "beir/unanswerable.jsonl")
+    assert silent_memory["_id"] == "q4" and silent_memory["metadata"]["prompt"].endswith(
+        silent_memory["text"]
+    )
+    asked = {query_record["_id"] for query_record in lines(tmp_path / "beir/queries.jsonl")}
     assert asked == {"q1", "q2", "q3"}
 
 
@@ -125,28 +129,30 @@ def test_an_export_says_what_a_user_has_to_know(release: Path, tmp_path: Path) -
 def test_what_is_deleted_is_not_found_from_then_on(
     by: Baseline, folder: Path, tmp_path: Path
 ) -> None:
-    passages = {row["_id"]: row["metadata"] for row in lines(folder / "beir/corpus.jsonl")}
-    assert [name for name in passages if "deleted_on" in passages[name]] == [DELETED]
-    assert passages[DELETED]["deleted_on"] == "2021-06-15"
-    query = {"_id": "x", "text": "Who became head of the Bank of Rome?", "metadata": {}}
-    queries = []
+    passage_records = {row["_id"]: row["metadata"] for row in lines(folder / "beir/corpus.jsonl")}
+    assert [name for name in passage_records if "deleted_on" in passage_records[name]] == [DELETED]
+    assert passage_records[DELETED]["deleted_on"] == "2021-06-15"
+    query_record = {"_id": "x", "text": "Who became head of the Bank of Rome?", "metadata": {}}
+    query_records = []
     for day in ("2021-06-14", "2021-06-15"):
         metadata = {"asked_on": day, "day": day}
-        queries.append(json.dumps({**query, "_id": day, "metadata": metadata}) + "\n")
+        query_records.append(json.dumps({**query_record, "_id": day, "metadata": metadata}) + "\n")
     beir = tmp_path / "beir"
     beir.mkdir()
     (beir / "corpus.jsonl").write_bytes((folder / "beir/corpus.jsonl").read_bytes())
-    (beir / "queries.jsonl").write_text("".join(queries), "utf-8")
+    (beir / "queries.jsonl").write_text("".join(query_records), "utf-8")
     search_passages(beir, tmp_path / "run.trec", by)
-    results = [line.split() for line in (tmp_path / "run.trec").read_text("utf-8").splitlines()]
-    assert [row[0] for row in results if row[2] == DELETED] == ["2021-06-14"]
+    search_results = [
+        line.split() for line in (tmp_path / "run.trec").read_text("utf-8").splitlines()
+    ]
+    assert [row[0] for row in search_results if row[2] == DELETED] == ["2021-06-14"]
 
 
 def test_when_a_passage_of_another_time_held(folder: Path) -> None:
     with (folder / "beir/stale.tsv").open(encoding="utf-8") as file:
         rows = [*csv.DictReader(file, delimiter="\t")]
-    times = {(row["query-id"], row["corpus-id"]): row["when"] for row in rows}
-    assert times == {
+    passage_times = {(row["query-id"], row["corpus-id"]): row["when"] for row in rows}
+    assert passage_times == {
         ("q1", "a1-0_1"): "stale",
         ("q2", "a1-0_1"): "stale",
         ("q2", "a4-0_0"): "early",
@@ -167,28 +173,32 @@ def test_a_run_is_scored_by_time_and_kind(folder: Path, tmp_path: Path) -> None:
     run = tmp_path / "run.trec"
     run.write_text(
         "".join(
-            f"{query} Q0 {passage} {rank} {-rank} x\n"
-            for query, passages in RUN.items()
-            for rank, passage in enumerate(passages, 1)
+            f"{query_record} Q0 {passage} {rank} {-rank} x\n"
+            for query_record, passage_records in RUN.items()
+            for rank, passage in enumerate(passage_records, 1)
         ),
         "utf-8",
     )
     (scores,) = score_run(folder / "beir", run)
-    found = {name: (mean.n, round(mean.mean, 4)) for name, mean in scores.measures.items()}
-    assert found["stale@10"] == (2, 0.05) and found["early@10"] == (2, 0.05)
-    assert found["misled"] == (3, 0.3333) and scores.misled == {"q1": "a1-0_1"}
-    assert found["deleted@10"] == (3, 0.0333) and found["later@10"] == (3, 0.0)
+    measured_shares = {
+        name: (mean.n, round(mean.mean, 4)) for name, mean in scores.measures.items()
+    }
+    assert measured_shares["stale@10"] == (2, 0.05) and measured_shares["early@10"] == (2, 0.05)
+    assert measured_shares["misled"] == (3, 0.3333) and scores.misled == {"q1": "a1-0_1"}
+    assert measured_shares["deleted@10"] == (3, 0.0333) and measured_shares["later@10"] == (3, 0.0)
     assert {kind: means["misled"].n for kind, means in scores.kinds.items()} == {
         "newest": 1,
         "older": 2,
     }
     assert scores.kinds["newest"]["misled"].mean == 1 and scores.kinds["older"]["misled"].mean == 0
-    (note,) = retrieval_notes([scores])
-    assert "1 of 3 queries of test have no results" in note
+    (export_note,) = retrieval_notes([scores])
+    assert "1 of 3 queries of test have no results" in export_note
     printed = "\n".join(retrieval_lines([scores]))
     for name in ("stale@10", "early@10", "misled", "later@10", "deleted@10"):
         assert f"\n{name}: " in printed
-    run.write_text("".join(f"{query} Q0 a5-0_0 1 1 x\n" for query in ("q1", "q2", "q3")), "utf-8")
+    run.write_text(
+        "".join(f"{query_record} Q0 a5-0_0 1 1 x\n" for query_record in ("q1", "q2", "q3")), "utf-8"
+    )
     (scores,) = score_run(folder / "beir", run)
-    (note,) = retrieval_notes([scores])
-    assert "published after the query was asked" in note
+    (export_note,) = retrieval_notes([scores])
+    assert "published after the query was asked" in export_note

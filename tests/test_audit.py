@@ -293,9 +293,9 @@ def test_years_with_few_facts_are_taken_together(
     told_by_year: dict[int, int], points: list[tuple[int, int, int]]
 ) -> None:
     years = {str(year): {"still true": told, "in doubt": 9} for year, told in told_by_year.items()}
-    found = list(decay_points(years))
-    assert [(point.first, point.last, point.told) for point in found] == points
-    assert all(point.first <= point.middle <= point.last for point in found)
+    decay_line = list(decay_points(years))
+    assert [(point.first, point.last, point.told) for point in decay_line] == points
+    assert all(point.first <= point.middle <= point.last for point in decay_line)
 
 
 @pytest.mark.parametrize("told_by_year", [{2014: 6}, {2009: 6, 2025: 6}, {2009: 1}])

@@ -48,25 +48,27 @@ def go_on(
     since: str = "last",
 ) -> Published:
     """Publish other rows as a version that goes on from the last one."""
-    earlier = earlier_release(since, "sample", out)
-    assert earlier is not None
+    earlier_version = earlier_release(since, "sample", out)
+    assert earlier_version is not None
     given_corrections = Corrections(corrections=corrections)
-    earlier = with_changed_corrections(earlier, given_corrections)
+    earlier_version = with_changed_corrections(earlier_version, given_corrections)
     sample = dataset(Sample(rows, drops=()))
-    whole = Dataset(sample.tables, (*sample.dropped, from_rows(Dropped, drops)))
+    whole_window = Dataset(sample.tables, (*sample.dropped, from_rows(Dropped, drops)))
     errata = release_errata(given_corrections, "sample", [])
-    return write_release(whole, meta(Sample(rows)), out, errata=errata, earlier=earlier)
+    return write_release(
+        whole_window, meta(Sample(rows)), out, errata=errata, earlier=earlier_version
+    )
 
 
 def with_second(**changes: Any) -> Rows:
     """The rows of the sample with other values in one of them."""
-    rows = [cloze(number) for number in range(5)]
+    rows = [cloze(row_number) for row_number in range(5)]
     rows[1] = cloze(1, **changes)
     return {**BASE, "unchanged": {**BASE["unchanged"], "2021Q3": rows}}
 
 
 def without_second(**other_splits: Any) -> Rows:
-    rows = [cloze(number) for number in range(5) if number != 1]
+    rows = [cloze(row_number) for row_number in range(5) if row_number != 1]
     return {**BASE, "unchanged": {**BASE["unchanged"], "2021Q3": rows, **other_splits}}
 
 
@@ -94,24 +96,28 @@ def test_a_row_of_the_same_facts_stays_to_the_letter(
     tmp_path: Path, changes: dict[str, Any], stays: bool, reworded: int
 ) -> None:
     published_row = keyed_by_id(rows_of(publish(tmp_path).folder))[SECOND]
-    published = go_on(
+    published_release = go_on(
         tmp_path, with_second(sitelinks=9, **changes) if stays else with_second(**changes)
     )
-    assert verify_release(published.folder) == []
-    row = keyed_by_id(rows_of(published.folder))[SECOND]
+    assert verify_release(published_release.folder) == []
+    row = keyed_by_id(rows_of(published_release.folder))[SECOND]
     new_row = keyed_by_id(
         rows_of(publish(tmp_path / "plain", Sample(with_second(**changes))).folder)
     )
     expected_row = published_row | {"sitelinks": 9} if stays else new_row[SECOND]
     assert row == expected_row
-    since = load_manifest(published.folder).since
-    assert since is not None and (since.version, since.reworded, since.kept) == (
+    since_version = load_manifest(published_release.folder).since
+    assert since_version is not None and (
+        since_version.version,
+        since_version.reworded,
+        since_version.kept,
+    ) == (
         "1.0.0",
         reworded,
         0,
     )
-    level = compare(tmp_path / "sample/1.0.0", published.folder).level
-    assert level == ("patch" if stays or "sitelinks" in changes else "major")
+    version_level = compare(tmp_path / "sample/1.0.0", published_release.folder).level
+    assert version_level == ("patch" if stays or "sitelinks" in changes else "major")
 
 
 def test_a_row_stays_that_the_new_dump_is_not_sure_of(tmp_path: Path) -> None:
@@ -122,14 +128,16 @@ def test_a_row_stays_that_the_new_dump_is_not_sure_of(tmp_path: Path) -> None:
     assert pq.read_table(release / KEPT).to_pylist() == [
         {"id": SECOND, "config": "unchanged", "split": "2021Q3", "reason": "possible_holder"}
     ]
-    totals = compare(tmp_path / "sample/1.0.0", release).totals()
-    assert totals == {}
-    words = "\n".join(lines(explain(SECOND, release, WhySources(tmp_path))))
-    assert "  kept           as 1.0.0 published it; The dates leave open" in words
+    row_totals = compare(tmp_path / "sample/1.0.0", release).totals()
+    assert row_totals == {}
+    command_words = "\n".join(lines(explain(SECOND, release, WhySources(tmp_path))))
+    assert "  kept           as 1.0.0 published it; The dates leave open" in command_words
     # a version later it is still there, and the card says so
-    later = go_on(tmp_path, without_second(), IN_DOUBT)
-    assert later.level == "patch" and rows_of(later.folder)[-1] == published_row
-    assert "This version goes on from `1.0.1`" in (later.folder / "README.md").read_text("utf-8")
+    later_rows = go_on(tmp_path, without_second(), IN_DOUBT)
+    assert later_rows.level == "patch" and rows_of(later_rows.folder)[-1] == published_row
+    assert "This version goes on from `1.0.1`" in (later_rows.folder / "README.md").read_text(
+        "utf-8"
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,10 +155,10 @@ def test_a_row_goes_that_nothing_speaks_for(
     tmp_path: Path, rows: Rows, drops: tuple[Dropped, ...]
 ) -> None:
     publish(tmp_path)
-    published = go_on(tmp_path, rows, *drops)
-    since = load_manifest(published.folder).since
-    assert since is not None and since.kept == 0
-    assert published.level == "major"
+    published_release = go_on(tmp_path, rows, *drops)
+    since_version = load_manifest(published_release.folder).since
+    assert since_version is not None and since_version.kept == 0
+    assert published_release.level == "major"
 
 
 TEXTS: dict[str, Any] = {"id": "a", "wrong": "x", "source": "y", "by": "z"}
@@ -166,42 +174,51 @@ TEXTS: dict[str, Any] = {"id": "a", "wrong": "x", "source": "y", "by": "z"}
 )
 def test_what_is_corrected_is_not_kept(tmp_path: Path, correction: Correction) -> None:
     publish(tmp_path)
-    published = go_on(tmp_path, without_second(), IN_DOUBT, corrections=(correction,))
-    assert SECOND not in column_of(rows_of(published.folder), "id")
+    published_release = go_on(tmp_path, without_second(), IN_DOUBT, corrections=(correction,))
+    assert SECOND not in column_of(rows_of(published_release.folder), "id")
     # what a correction changed in the version before is kept as it was changed
-    earlier = EarlierRelease(published.folder, load_manifest(published.folder))
-    assert with_changed_corrections(earlier, Corrections()).corrected_rows == set()
+    earlier_version = EarlierRelease(
+        published_release.folder, load_manifest(published_release.folder)
+    )
+    assert with_changed_corrections(earlier_version, Corrections()).corrected_rows == set()
 
 
 def test_other_columns_keep_nothing_and_are_told(tmp_path: Path) -> None:
     publish(tmp_path)
-    earlier = earlier_release("1.0.0", "sample", tmp_path)
-    assert earlier is not None
-    config = earlier.manifest.configs[0]
-    fewer = config.model_copy(update={"columns": config.columns[:-1]})
-    manifest = earlier.manifest.model_copy(update={"configs": (fewer,)})
+    earlier_version = earlier_release("1.0.0", "sample", tmp_path)
+    assert earlier_version is not None
+    config = earlier_version.manifest.configs[0]
+    fewer_rows = config.model_copy(update={"columns": config.columns[:-1]})
+    manifest = earlier_version.manifest.model_copy(update={"configs": (fewer_rows,)})
     rows = with_second(query="Another?")
-    published = write_release(
+    published_release = write_release(
         dataset(Sample(rows)),
         meta(Sample(rows)),
         tmp_path,
-        earlier=replace(earlier, manifest=manifest),
+        earlier=replace(earlier_version, manifest=manifest),
     )
-    since = load_manifest(published.folder).since
-    assert since is not None and (since.unlike, since.reworded) == (("unchanged",), 0)
+    since_version = load_manifest(published_release.folder).since
+    assert since_version is not None and (since_version.unlike, since_version.reworded) == (
+        ("unchanged",),
+        0,
+    )
 
 
 def test_which_version_it_goes_on_from(tmp_path: Path) -> None:
     assert earlier_release("last", "sample", tmp_path) is None
-    first = publish(tmp_path).folder
+    first_release = publish(tmp_path).folder
     publish(tmp_path, Sample(with_second(query="?")))
-    for since, version in {"last": "1.0.1", "1.0.0": "1.0.0", str(first): "1.0.0"}.items():
-        earlier = earlier_release(since, "sample", tmp_path)
-        assert earlier is not None and earlier.manifest.version == version
+    for since_version, version in {
+        "last": "1.0.1",
+        "1.0.0": "1.0.0",
+        str(first_release): "1.0.0",
+    }.items():
+        earlier_version = earlier_release(since_version, "sample", tmp_path)
+        assert earlier_version is not None and earlier_version.manifest.version == version
     with pytest.raises(UserError, match=r"no such version of sample\n .* there is 1.0.0, 1.0.1"):
         earlier_release("2.0.0", "sample", tmp_path)
     with pytest.raises(UserError, match="is a release of sample, and not of other"):
-        earlier_release(str(first), "other", tmp_path)
+        earlier_release(str(first_release), "other", tmp_path)
 
 
 @pytest.mark.slow
@@ -212,25 +229,25 @@ def test_a_rolling_window_of_the_sample(tmp_path: Path) -> None:
     (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(recipe), "utf-8")
     for name, content in build(only={"P6", "P286"}).items():
         (tmp_path / name).write_bytes(content)
-    first, second = sorted(path.name for path in tmp_path.glob("*-all.json.gz"))[:2]
-    words = ("release", "recipe.yaml", "--since", "last", "--dump")
-    (old,) = run_cli(*words, first, cwd=tmp_path).stdout.split()
-    (new,) = run_cli(*words, second, cwd=tmp_path).stdout.split()
+    first_release, second = sorted(path.name for path in tmp_path.glob("*-all.json.gz"))[:2]
+    command_words = ("release", "recipe.yaml", "--since", "last", "--dump")
+    (old,) = run_cli(*command_words, first_release, cwd=tmp_path).stdout.split()
+    (new,) = run_cli(*command_words, second, cwd=tmp_path).stdout.split()
     table = tmp_path / "diff.parquet"
     compare(tmp_path / old, tmp_path / new, table)
-    changed = {
+    changed_rows = {
         (row["old_config"], row["change"])
         for row in pq.read_table(table).to_pylist()
         if row["old_config"] and row["change"] != "measured" and row["old_config"] != "timelines"
     }
     # Wikidata corrected an interim head of government of Moldova
-    assert changed == {("deleted", "moved"), ("new", "moved"), ("paraphrases", "edited")}
-    since = load_manifest(tmp_path / new).since
-    assert since is not None and since.kept > 0
+    assert changed_rows == {("deleted", "moved"), ("new", "moved"), ("paraphrases", "edited")}
+    since_version = load_manifest(tmp_path / new).since
+    assert since_version is not None and since_version.kept > 0
     run_cli("rebuild", new, "--dump", second, "--out", "again", cwd=tmp_path)
 
     # a release that was changed is no release to go on from
     (split, *_) = sorted((tmp_path / new / "data").rglob("*.parquet"))
     shutil.copyfile(tmp_path / new / KEPT, split)
-    refused = run_cli(*words, second, cwd=tmp_path, ok=False)
-    assert "was changed since" in refused.stderr and "Traceback" not in refused.stderr
+    refused_run = run_cli(*command_words, second, cwd=tmp_path, ok=False)
+    assert "was changed since" in refused_run.stderr and "Traceback" not in refused_run.stderr

@@ -72,8 +72,13 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def entry(**values: Any) -> Correction:
-    texts = {"id": "a", "wrong": "It is | not so.", "source": "https://example.org/a", "by": "Ada"}
-    return Correction(**{**texts, **values})
+    stated_values = {
+        "id": "a",
+        "wrong": "It is | not so.",
+        "source": "https://example.org/a",
+        "by": "Ada",
+    }
+    return Correction(**{**stated_values, **values})
 
 
 def row_entry(row: str = "0001-2021Q3", **values: Any) -> Correction:
@@ -86,12 +91,12 @@ def row_entry(row: str = "0001-2021Q3", **values: Any) -> Correction:
 def test_a_right_file_is_read(shelf: Path, tmp_path: Path) -> None:
     path = tmp_path / "corrections.yaml"
     path.write_text(FILE, "utf-8")
-    corrections = checked_corrections(path, shelf, None)
-    assert corrections.ids == {"a", "b"}
-    (change,) = corrections.of_statements()
+    given_corrections = checked_corrections(path, shelf, None)
+    assert given_corrections.ids == {"a", "b"}
+    (change,) = given_corrections.of_statements()
     assert (change.entry, change.end) == ("b", (day("2020-01-01"), day("2020-12-31")))
-    assert corrections.of_rows("sample").keys() == {"0001-2021Q3"}
-    assert corrections.of_rows("another") == {}
+    assert given_corrections.of_rows("sample").keys() == {"0001-2021Q3"}
+    assert given_corrections.of_rows("another") == {}
 
 
 @pytest.mark.parametrize(("change", "line", "message"), read_table("correction_mistakes"))
@@ -102,9 +107,9 @@ def test_a_mistake_is_told_at_its_line(
     assert old_text in FILE
     path = tmp_path / "corrections.yaml"
     path.write_text(FILE.replace(old_text, new_text, 1), "utf-8")
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserError) as caught_error:
         checked_corrections(path, shelf, None)
-    assert f"corrections.yaml:{line}: {message}" in str(caught.value)
+    assert f"corrections.yaml:{line}: {message}" in str(caught_error.value)
 
 
 def test_a_file_may_be_without_entries(tmp_path: Path) -> None:
@@ -125,7 +130,7 @@ def test_nothing_is_looked_up_where_the_release_is_not_here(tmp_path: Path) -> N
 
 
 def stated(number: int, start: str | None, end: str | None, **changes: Any) -> Statement:
-    first, last = (day(text) if text else None for text in (start, end))
+    first, last = (day(file_text) if file_text else None for file_text in (start, end))
     statement = Statement(
         statement=STATEMENT.format(number),
         subject="Q1",
@@ -158,10 +163,13 @@ MINED = (
 @pytest.fixture(scope="module")
 def mined(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mined")
-    entities = [Entity(name, f"Item {name}", (), None, 1, 1, 1) for name in ("Q1", "Q11", "Q12")]
-    entities += [Entity(f"Q1{number}", f"Club {number}", (), None, 1, 1, 1) for number in (3, 4)]
+    entity_rows = [Entity(name, f"Item {name}", (), None, 1, 1, 1) for name in ("Q1", "Q11", "Q12")]
+    entity_rows += [
+        Entity(f"Q1{line_number}", f"Club {line_number}", (), None, 1, 1, 1)
+        for line_number in (3, 4)
+    ]
     write_sorted(folder / "statements.parquet", Statement, MINED, "statement")
-    write_sorted(folder / "entities.parquet", Entity, entities, "id")
+    write_sorted(folder / "entities.parquet", Entity, entity_rows, "id")
     write_sorted(folder / "dropped.parquet", Dropped, [], "item")
     return folder
 
@@ -217,16 +225,16 @@ def test_a_statement_is_corrected_where_facts_are_selected(
 
 def test_a_dropped_statement_counts_as_if_nobody_had_made_it(duck: Engine, mined: Path) -> None:
     """The undated statement is no gap when no dated one is left beside it."""
-    statements = [STATEMENT.format(number) for number in (1, 2, 4, 5)]
-    corrections = [
+    statements = [STATEMENT.format(line_number) for line_number in (1, 2, 4, 5)]
+    given_corrections = [
         entry(id=f"e{place}", statement=name, drop=True) for place, name in enumerate(statements)
     ]
     gaps = column_of(duck.rows(selected(duck, mined).gaps), "statement")
     assert sorted(gaps) == [STATEMENT.format(3), STATEMENT.format(5)]
-    tables = selected(duck, mined, *corrections)
+    tables = selected(duck, mined, *given_corrections)
     assert duck.rows(tables.gaps) == [] and duck.rows(tables.facts) == []
-    drops = sorted(duck.rows(tables.dropped), key=lambda row: row["item"])
-    assert [(row["step"], row["reason"], row["item"], row["detail"]) for row in drops] == [
+    dropped_rows = sorted(duck.rows(tables.dropped), key=lambda row: row["item"])
+    assert [(row["step"], row["reason"], row["item"], row["detail"]) for row in dropped_rows] == [
         ("errata", "corrected", name, f"e{place}") for place, name in enumerate(statements)
     ]
     assert tables.applied["e2"] == {"stated": 2, "of_relations": 2}
@@ -244,15 +252,15 @@ def test_a_correction_that_cannot_be_made_is_an_error(
     duck: Engine, mined: Path, number: int, mend: dict[str, Any], message: str
 ) -> None:
     correction = entry(statement=STATEMENT.format(number), mend=mend)
-    with pytest.raises(UserError, match=re.escape(message)) as caught:
+    with pytest.raises(UserError, match=re.escape(message)) as caught_error:
         facts_of(duck, mined, correction)
-    assert str(caught.value).startswith("correction 'a': ")
+    assert str(caught_error.value).startswith("correction 'a': ")
 
 
 @pytest.mark.slow
 def test_spark_corrects_as_duckdb_does(duck: Engine, mined: Path, tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
-    corrections = (
+    given_corrections = (
         entry(id="a", statement=STATEMENT.format(4), drop=True),
         entry(
             id="b",
@@ -268,7 +276,7 @@ def test_spark_corrects_as_duckdb_does(duck: Engine, mined: Path, tmp_path: Path
                 for table in (stated.facts, stated.gaps, stated.dropped)
             ]
             for eng in (duck, spark)
-            for stated in [selected(eng, mined, *corrections)]
+            for stated in [selected(eng, mined, *given_corrections)]
         ]
     assert results[0] == results[1]
 
@@ -288,37 +296,47 @@ def rows_of(release: Path, place: str) -> list[dict[str, Any]]:
 
 def test_a_row_is_dropped_and_cited(tmp_path: Path) -> None:
     publish(tmp_path)
-    published = corrected(tmp_path, row_entry(drop=True))
-    assert (published.version, published.level) == ("2.0.0", "major")
-    assert verify_release(published.folder) == []
-    assert "0001-2021Q3" not in column_of(rows_of(published.folder, "unchanged/2021Q3"), "id")
-    drops = pq.read_table(published.folder / "dropped.parquet").to_pylist()
-    (drop,) = [row for row in drops if row["step"] == "errata"]
+    published_release = corrected(tmp_path, row_entry(drop=True))
+    assert (published_release.version, published_release.level) == ("2.0.0", "major")
+    assert verify_release(published_release.folder) == []
+    assert "0001-2021Q3" not in column_of(
+        rows_of(published_release.folder, "unchanged/2021Q3"), "id"
+    )
+    dropped_rows = pq.read_table(published_release.folder / "dropped.parquet").to_pylist()
+    (dropped_row,) = [row for row in dropped_rows if row["step"] == "errata"]
     expected_drop = Dropped("errata", "corrected", "0001-2021Q3", "Q1", "P54", "2021Q3", None, "a")
-    assert Dropped(**drop) == expected_drop
-    (cited,) = load_manifest(published.folder).corrections
+    assert Dropped(**dropped_row) == expected_drop
+    (cited,) = load_manifest(published_release.folder).corrections
     assert (cited.id, cited.rows, cited.done) == ("a", 1, "1 row dropped")
-    card = (published.folder / "README.md").read_text("utf-8")
-    assert "## Corrections" in card and "| `a` | `0001-2021Q3` | It is &#124; not so. |" in card
-    changelog = (published.folder / "CHANGELOG.md").read_text("utf-8")
-    assert re.findall(r"^## (.*)$", changelog, re.M) == ["2.0.0", "1.0.0"]
-    assert "| `a` | `0001-2021Q3` | It is &#124; not so. | 1 row dropped | Ada |" in changelog
-    words = "\n".join(lines(explain("0001-2021Q3", published.folder, WhySources(tmp_path))))
-    assert "a: It is | not so." in words and "says Ada; source: https://example.org/a" in words
+    card_text = (published_release.folder / "README.md").read_text("utf-8")
+    assert (
+        "## Corrections" in card_text
+        and "| `a` | `0001-2021Q3` | It is &#124; not so. |" in card_text
+    )
+    changelog_text = (published_release.folder / "CHANGELOG.md").read_text("utf-8")
+    assert re.findall(r"^## (.*)$", changelog_text, re.M) == ["2.0.0", "1.0.0"]
+    assert "| `a` | `0001-2021Q3` | It is &#124; not so. | 1 row dropped | Ada |" in changelog_text
+    explained_text = "\n".join(
+        lines(explain("0001-2021Q3", published_release.folder, WhySources(tmp_path)))
+    )
+    assert (
+        "a: It is | not so." in explained_text
+        and "says Ada; source: https://example.org/a" in explained_text
+    )
 
 
 def test_other_words_alone_are_a_major_version_too(tmp_path: Path) -> None:
     """Accepted answers are written by rule, and their change is a patch where nobody corrects."""
     publish(tmp_path)
     mend = {"targets": ["Club A"], "answers": [{"id": "Q5", "label": "Club A", "aliases": []}]}
-    published = corrected(tmp_path, row_entry(mend={"query": "Person 1 joined _X_."}))
-    assert (published.version, published.level) == ("2.0.0", "major")
-    published = corrected(tmp_path, row_entry(mend=mend))
-    assert published.version == "3.0.0"
-    row = rows_of(published.folder, "unchanged/2021Q3")[1]
+    published_release = corrected(tmp_path, row_entry(mend={"query": "Person 1 joined _X_."}))
+    assert (published_release.version, published_release.level) == ("2.0.0", "major")
+    published_release = corrected(tmp_path, row_entry(mend=mend))
+    assert published_release.version == "3.0.0"
+    row = rows_of(published_release.folder, "unchanged/2021Q3")[1]
     assert (row["targets"], row["answers"]) == (mend["targets"], mend["answers"])
     assert row["query"] == "Person 1 plays for _X_."
-    unchanged_rows = rows_of(published.folder, "unchanged/2021Q3")
+    unchanged_rows = rows_of(published_release.folder, "unchanged/2021Q3")
     unchanged_rows.remove(row)
     assert unchanged_rows == [
         other_row
@@ -328,7 +346,7 @@ def test_other_words_alone_are_a_major_version_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "left"),
+    ("action", "kept_ids"),
     [
         ({"drop": True}, []),
         ({"mend": {"targets": ["A"], "answers": []}}, []),
@@ -336,12 +354,12 @@ def test_other_words_alone_are_a_major_version_too(tmp_path: Path) -> None:
     ],
 )
 def test_rows_that_name_it_go_with_it(
-    tmp_path: Path, action: dict[str, Any], left: list[str]
+    tmp_path: Path, action: dict[str, Any], kept_ids: list[str]
 ) -> None:
     values = {name: getattr(cloze(1), name) for name in cloze(1).__slots__}
     paraphrases = [
-        ParaphraseCloze(**{**values, "id": f"p{number}"}, cloze=f"000{number}-2021Q3")
-        for number in (1, 2)
+        ParaphraseCloze(**{**values, "id": f"p{line_number}"}, cloze=f"000{line_number}-2021Q3")
+        for line_number in (1, 2)
     ]
     sample = dataset(Sample(BASE))
     table = replace(
@@ -351,9 +369,12 @@ def test_rows_that_name_it_go_with_it(
         splits={"2021Q3": from_rows(ParaphraseCloze, paraphrases)},
     )
     whole = Dataset((*sample.tables, table), sample.dropped)
-    errata = ReleaseErrata({"0001-2021Q3": row_entry(**action)})
-    published = write_release(whole, meta(Sample(BASE)), tmp_path, errata=errata)
-    assert column_of(rows_of(published.folder, "paraphrases/2021Q3"), "id") == [*left, "p2"]
+    release_errata = ReleaseErrata({"0001-2021Q3": row_entry(**action)})
+    published_release = write_release(whole, meta(Sample(BASE)), tmp_path, errata=release_errata)
+    assert column_of(rows_of(published_release.folder, "paraphrases/2021Q3"), "id") == [
+        *kept_ids,
+        "p2",
+    ]
 
 
 def test_lists_and_tables_without_ids_name_it_no_more(tmp_path: Path) -> None:
@@ -366,17 +387,19 @@ def test_lists_and_tables_without_ids_name_it_no_more(tmp_path: Path) -> None:
     (row,) = rows_of(release, "unchanged/2021Q3")
     assert row["added"] == ["Q5"]
     assert column_of(rows_of(release, "segments/all_time"), "subject") == ["Q1"]
-    drops = pq.read_table(release / "dropped.parquet").to_pylist()
-    items = column_of([drop for drop in drops if drop["step"] == "errata"], "item")
+    dropped_rows = pq.read_table(release / "dropped.parquet").to_pylist()
+    items = column_of(
+        [dropped_row for dropped_row in dropped_rows if dropped_row["step"] == "errata"], "item"
+    )
     assert items == ["0001-2021Q3", "0001-2021Q3/segments"]
 
 
 def test_a_strangers_words_are_no_markup(tmp_path: Path) -> None:
-    words = "<img src=x> | [a](http://b) \x1b[31m\n# head"
-    texts = {"wrong": words, "source": "javascript:alert(1)", "by": words}
-    published = corrected(tmp_path, row_entry(drop=True, **texts))
-    card = (published.folder / "README.md").read_text("utf-8")
-    (line,) = [line for line in card.splitlines() if line.startswith("| `a` |")]
+    hostile_text = "<img src=x> | [a](http://b) \x1b[31m\n# head"
+    stated_values = {"wrong": hostile_text, "source": "javascript:alert(1)", "by": hostile_text}
+    published_release = corrected(tmp_path, row_entry(drop=True, **stated_values))
+    card_text = (published_release.folder / "README.md").read_text("utf-8")
+    (line,) = [line for line in card_text.splitlines() if line.startswith("| `a` |")]
     assert line.count("|") == 7 and "<img" not in line and "\x1b" not in line
     assert re.search(r"(?<!\\)\]\(", line) is None  # no link
 
@@ -384,22 +407,24 @@ def test_a_strangers_words_are_no_markup(tmp_path: Path) -> None:
 def test_the_same_bytes_without_what_is_corrected_elsewhere(tmp_path: Path) -> None:
     """A correction of a row that is not there leaves every byte as it is, and is told."""
     plain = publish(tmp_path / "plain").folder
-    errata = ReleaseErrata({"no-such-row": row_entry("no-such-row", drop=True)})
-    published = write_release(dataset(Sample(BASE)), meta(Sample(BASE)), tmp_path, errata=errata)
-    assert [correction.id for correction in errata.unused()] == ["a"]
-    assert load_manifest(published.folder) == load_manifest(plain)
+    release_errata = ReleaseErrata({"no-such-row": row_entry("no-such-row", drop=True)})
+    published_release = write_release(
+        dataset(Sample(BASE)), meta(Sample(BASE)), tmp_path, errata=release_errata
+    )
+    assert [correction.id for correction in release_errata.unused()] == ["a"]
+    assert load_manifest(published_release.folder) == load_manifest(plain)
 
 
 def test_what_is_withdrawn_comes_back_and_is_told(tmp_path: Path) -> None:
     publish(tmp_path)
     corrected(tmp_path, row_entry(drop=True))
-    published = corrected(tmp_path, row_entry(withdrawn="It was right."))
-    assert published.version == "3.0.0"
-    assert "0001-2021Q3" in column_of(rows_of(published.folder, "unchanged/2021Q3"), "id")
-    release_diff = compare(tmp_path / "sample/2.0.0", published.folder)
+    published_release = corrected(tmp_path, row_entry(withdrawn="It was right."))
+    assert published_release.version == "3.0.0"
+    assert "0001-2021Q3" in column_of(rows_of(published_release.folder, "unchanged/2021Q3"), "id")
+    release_diff = compare(tmp_path / "sample/2.0.0", published_release.folder)
     assert release_diff.corrections == ("correction a not made any more",)
-    changelog = (published.folder / "CHANGELOG.md").read_text("utf-8")
-    assert "| withdrawn: It was right. | Ada |" in changelog
+    changelog_text = (published_release.folder / "CHANGELOG.md").read_text("utf-8")
+    assert "| withdrawn: It was right. | Ada |" in changelog_text
 
 
 def test_what_was_corrected_is_not_forgotten(tmp_path: Path) -> None:
@@ -421,15 +446,17 @@ def test_an_entry_is_added_below_what_is_there(shelf: Path, tmp_path: Path) -> N
     first_line, *entry_lines = FILE.splitlines()
     indented = [first_line, *(f"  {line}" for line in entry_lines)]
     file.write_text("\n".join(["# ours", *indented]), "utf-8")
-    words = ("--wrong", "No: it's 'so'", "--source", "Zürich, p. 3", "--by", "Bo", "--drop")
+    command_words = ("--wrong", "No: it's 'so'", "--source", "Zürich, p. 3", "--by", "Bo", "--drop")
     row = "0002-2021Q3"
     release = shelf / "sample/1.0.0"
-    shown = run_cli("correct", row, release, *words, "--file", file, "--out", shelf).stdout
-    assert shown.splitlines()[-1] == f"row-{row}: row {row} of sample 1.0.0: drop it"
+    printed_text = run_cli(
+        "correct", row, release, *command_words, "--file", file, "--out", shelf
+    ).stdout
+    assert printed_text.splitlines()[-1] == f"row-{row}: row {row} of sample 1.0.0: drop it"
     assert file.read_text("utf-8").startswith("# ours\n")
     added = read_corrections(file).corrections[-1]
     assert (added.wrong, added.source) == ("No: it's 'so'", "Zürich, p. 3")
-    again = run_cli("correct", row, release, *words, "--file", file, "--out", shelf)
+    again = run_cli("correct", row, release, *command_words, "--file", file, "--out", shelf)
     assert "written" not in again.stderr  # the same entry is there
     assert len(read_corrections(file).corrections) == 3
 
@@ -466,7 +493,9 @@ def test_the_issue_form_makes_an_entry(shelf: Path, tmp_path: Path) -> None:
     )
     sections = zip(labels, answers, strict=True)
     issue = tmp_path / "issue.md"
-    issue.write_text("\n".join(f"### {label}\n\n{text}\n" for label, text in sections), "utf-8")
+    issue.write_text(
+        "\n".join(f"### {label}\n\n{file_text}\n" for label, file_text in sections), "utf-8"
+    )
     correction = new_entry(words_of_issue(issue), shelf / "sample/1.0.0")
     assert correction.mend == {"query": "Person 1 joined _X_.", "sitelinks": 7}
     file = tmp_path / "corrections.yaml"
@@ -490,7 +519,7 @@ def test_the_way_of_a_correction(tmp_path: Path) -> None:
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "LC_ALL": "C"}
     ended = subprocess.run(shell, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
-    assert [text for text in printed_texts if text not in ended.stdout] == []
+    assert [file_text for file_text in printed_texts if file_text not in ended.stdout] == []
     assert len(printed_texts) == 2 and "2.0.0: whole and unchanged" in ended.stdout
     assert (tmp_path / "corrections.yaml").read_text("utf-8").startswith(written)
 
@@ -512,5 +541,5 @@ def test_the_way_of_a_correction(tmp_path: Path) -> None:
     # another dataset of the same statement has the correction, too
     run_cli("correct", "--from", release, cwd=tmp_path)
     run_cli("release", "temporal-reasoning", cwd=tmp_path)
-    others = load_manifest(tmp_path / "releases/temporal-reasoning/1.0.0").corrections
-    assert [correction.id for correction in others] == ["Q183-C408D619"]
+    other_corrections = load_manifest(tmp_path / "releases/temporal-reasoning/1.0.0").corrections
+    assert [correction.id for correction in other_corrections] == ["Q183-C408D619"]

@@ -442,7 +442,7 @@ def test_what_a_format_takes_is_said(dataset: str, sample: Path, tmp_path: Path)
     folder = sample / "releases" / dataset / "1.0.0"
     taken_formats = []
     for name in NAMES:
-        if any(taken.split()[0] == dataset for taken in TAKES[name]):
+        if any(source_text.split()[0] == dataset for source_text in TAKES[name]):
             taken_formats.append(name)
             continue
         with pytest.raises(UserError, match=f"{dataset} has nothing for .*{name} ?\n") as error:

@@ -170,9 +170,9 @@ def test_a_task_is_the_config_or_split_of_its_name(
         with pytest.raises(UserError, match=score):
             series_scores(tmp_path / "series.yaml")
         return
-    found = series_scores(tmp_path / "series.yaml")
-    values = {"forgotten": found.forgotten[0].get(0), "updated": found.updated[0]}
-    assert {**values, "new": found.new[0]}[task_name] == pytest.approx(score)
+    task_scores = series_scores(tmp_path / "series.yaml")
+    values = {"forgotten": task_scores.forgotten[0].get(0), "updated": task_scores.updated[0]}
+    assert {**values, "new": task_scores.new[0]}[task_name] == pytest.approx(score)
 
 
 def test_models_are_asked_the_same_rows(tmp_path: Path) -> None:

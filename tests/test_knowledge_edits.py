@@ -44,23 +44,23 @@ class Walk:
 
     def __init__(self, segments: list[dict[str, Any]]) -> None:
         self.by_pair: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-        for segment in segments:
-            self.by_pair[segment["subject"], segment["relation"]].append(segment)
+        for segment_row in segments:
+            self.by_pair[segment_row["subject"], segment_row["relation"]].append(segment_row)
 
     def on(self, subject: str, relation: str, day: date) -> tuple[set[str], set[str]]:
-        surely, perhaps = set(), set()
-        for segment in self.by_pair[subject, relation]:
-            first, last = segment["start_first"], segment["end_last"]
-            sure_first, sure_last = segment["start_last"], segment["end_first"]
-            is_undated = first is last is sure_first is sure_last is None
-            if segment["end_open"]:
-                last = sure_last = segment["snapshot"]
-            if is_undated or ((first or date.min) <= day <= (last or date.max)):
-                perhaps.add(segment["object"])
+        sure_answers, possible_answers = set(), set()
+        for segment_row in self.by_pair[subject, relation]:
+            first_day, last_day = segment_row["start_first"], segment_row["end_last"]
+            sure_first, sure_last = segment_row["start_last"], segment_row["end_first"]
+            is_undated = first_day is last_day is sure_first is sure_last is None
+            if segment_row["end_open"]:
+                last_day = sure_last = segment_row["snapshot"]
+            if is_undated or ((first_day or date.min) <= day <= (last_day or date.max)):
+                possible_answers.add(segment_row["object"])
                 is_sure = (sure_first or date.max) <= day <= (sure_last or date.min)
-                if is_undated or (is_sure and not segment["rival"]):
-                    surely.add(segment["object"])
-        return surely, perhaps
+                if is_undated or (is_sure and not segment_row["rival"]):
+                    sure_answers.add(segment_row["object"])
+        return sure_answers, possible_answers
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +97,10 @@ def test_an_edit_is_a_change_between_two_days(edits: Mapping[str, Row], walk: Wa
         assert edit["sequence"] == sequence
         assert edit["prompt"].count(edit["subject_name"]) == 1
         assert len({edit["prompt"], edit["question"], *edit["rephrases"]}) == 5
-        earlier = last_of_pair.get(pair)
-        assert earlier is None or (earlier["superseded"] and earlier["period"] < edit["period"])
+        earlier_edits = last_of_pair.get(pair)
+        assert earlier_edits is None or (
+            earlier_edits["superseded"] and earlier_edits["period"] < edit["period"]
+        )
         last_of_pair[pair] = edit
     assert not any(edit["superseded"] for edit in last_of_pair.values())
 
@@ -112,21 +114,21 @@ def test_what_follows_is_true_on_the_day_after(
         edit = edits[question["edit"]]
         day, (reached,) = question["as_of"], edit["answers"]
         assert day == edit["period_last"]
-        relations = [hop["relation"] for hop in question["hops"]]
+        relations = [hop_row["relation"] for hop_row in question["hops"]]
         assert question["path"].split(" ") == [edit["relation"], *relations]
         item_id = reached["id"]
-        for hop in question["hops"]:
-            assert hop["subject"] == item_id
-            surely, perhaps = walk.on(hop["subject"], hop["relation"], day)
-            assert ids(hop["answers"]) == surely == perhaps
-            item_id = hop["answers"][0]["id"]
+        for hop_row in question["hops"]:
+            assert hop_row["subject"] == item_id
+            sure_answers, possible_answers = walk.on(hop_row["subject"], hop_row["relation"], day)
+            assert ids(hop_row["answers"]) == sure_answers == possible_answers
+            item_id = hop_row["answers"][0]["id"]
         assert question["answers"] == question["hops"][-1]["answers"]
-        before = question["previous_hops"]
-        for hop in before:
-            assert walk.on(hop["subject"], hop["relation"], day_before(edit))[0] == ids(
-                hop["answers"]
+        answers_before = question["previous_hops"]
+        for hop_row in answers_before:
+            assert walk.on(hop_row["subject"], hop_row["relation"], day_before(edit))[0] == ids(
+                hop_row["answers"]
             )
-        assert not before or before[0]["subject"] in edit["removed"]
+        assert not answers_before or answers_before[0]["subject"] in edit["removed"]
         assert not ids(question["answers"]) & ids(question["previous_answers"])
     assert any(question["previous_hops"] for question in portability)
 
@@ -153,20 +155,22 @@ def test_no_reverse_question_has_two_answers(
     """All statements of the dump count, also of subjects that are no edit, and those in doubt."""
     held: dict[tuple[str, str], list[tuple[str, date, date]]] = defaultdict(list)
     for folder in (sample / "build").glob("timelines-*"):
-        segments: list[Segment | Gap] = [*typed_rows(folder / "timelines.parquet", Segment)]
-        segments += typed_rows(folder / "gaps.parquet", Gap)
-        for segment in segments:
-            first = segment.start_first or date.min
-            last = segment.end_last or date.max
-            held[segment.relation, segment.object or ""].append((segment.subject, first, last))
+        segment_rows: list[Segment | Gap] = [*typed_rows(folder / "timelines.parquet", Segment)]
+        segment_rows += typed_rows(folder / "gaps.parquet", Gap)
+        for segment_row in segment_rows:
+            first_day = segment_row.start_first or date.min
+            last_day = segment_row.end_last or date.max
+            held[segment_row.relation, segment_row.object or ""].append(
+                (segment_row.subject, first_day, last_day)
+            )
     reverse = rows(release, "reverse")
     assert len(reverse) > 200
     for question in reverse:
         edit, day = edits[question["edit"]], question["as_of"]
         subjects = {
             subject
-            for subject, first, last in held[edit["relation"], question["subject"]]
-            if first <= day <= last
+            for subject, first_day, last_day in held[edit["relation"], question["subject"]]
+            if first_day <= day <= last_day
         }
         assert subjects == {edit["subject"]} == ids(question["answers"])
         assert ids(edit["answers"]) == {question["subject"]}
@@ -185,18 +189,18 @@ def planted_world() -> list[Json]:
     """A transfer with all that follows, a handover on the last day, an office of many seats."""
     towns = [
         item(
-            f"Q{600 + number}",
-            f"Town {number}",
-            {"P6": [statement(f"Q{700 + number}", "2019-01-01")]},
+            f"Q{600 + town_number}",
+            f"Town {town_number}",
+            {"P6": [statement(f"Q{700 + town_number}", "2019-01-01")]},
         )
-        for number in range(30)
+        for town_number in range(30)
     ]
-    mayors = [item(f"Q{700 + number}", f"Mayor {number}") for number in range(30)]
+    mayors = [item(f"Q{700 + town_number}", f"Mayor {town_number}") for town_number in range(30)]
     player = [statement("Q201", "2020-01-01", "2024-05-10"), statement("Q202", "2024-05-20")]
     handover = [statement("Q310", "2020-01-01", "2024-06-30"), statement("Q311", "2024-06-30")]
     shared = [statement("Q312", "2021-01-01", "2024-08-01"), statement("Q313", "2024-08-02")]
     seats = [
-        *(statement(f"Q32{number}", "2022-01-01", "2024-04-01") for number in range(3)),
+        *(statement(f"Q32{town_number}", "2022-01-01", "2024-04-01") for town_number in range(3)),
         statement("Q323", "2024-04-02"),
     ]
     entities = [
@@ -217,9 +221,9 @@ def planted_world() -> list[Json]:
         item("Q111", "Bexley", {"P6": shared}),
         item("Q112", "Corby", {"P6": [statement("Q313", "2022-01-01")]}),
         item("Q120", "Undersecretary", {"P1308": seats}),
-        *(item(f"Q31{number}", name) for number, name in enumerate(
+        *(item(f"Q31{town_number}", name) for town_number, name in enumerate(
             ("Hal Ives", "Ida Jay", "Jon Kay", "Kim Lee"))),
-        *(item(f"Q32{number}", name) for number, name in enumerate(
+        *(item(f"Q32{town_number}", name) for town_number, name in enumerate(
             ("Lou May", "Mia Noe", "Ned Orr", "Ola Pym"))),
         *towns, *mayors,
     ]  # fmt: skip
@@ -264,9 +268,9 @@ def test_a_planted_world(planted: Path) -> None:
     assert ids(edits["Q110"]["answers"]) == {"Q311"}  # not who left on the last day
     assert edits["Q110"]["removed"] == ["Q310"] and not edits["Q110"]["still_true"]
     followed = {
-        question["path"]: (question["kind"], question["targets"][0], before["label"])
+        question["path"]: (question["kind"], question["targets"][0], answers_before["label"])
         for question in rows(planted, "portability")
-        for before in question["previous_answers"]
+        for answers_before in question["previous_answers"]
     }
     assert followed == {
         "P54 P286": ("one hop", "Dora Lux", "Carl Roe"),
@@ -299,10 +303,16 @@ def test_the_files_of_a_planted_world(planted: Path, tmp_path: Path) -> None:
                 "--predictions", tmp_path / "before.jsonl")  # fmt: skip
         written[format_name] = json.loads((tmp_path / format_name / file_name).read_text("utf-8"))
     assert list(faults_of_file(written["knowedit"])) == []
-    edit = next(record for record in written["knowedit"] if record["row"] == transfer["id"])
+    edit = next(
+        export_record
+        for export_record in written["knowedit"]
+        if export_record["row"] == transfer["id"]
+    )
     assert (edit["target_new"], edit["ground_truth"]) == ("Wanderers", "Rovers")
     assert edit["answer_before"] == "Arsenal" and len(edit["portability"]["Reasoning"]) == 4
-    question_edit = next(record for record in written["zsre"] if record["row"] == transfer["id"])
+    question_edit = next(
+        export_record for export_record in written["zsre"] if export_record["row"] == transfer["id"]
+    )
     assert question_edit["pred"] == "Arsenal" and question_edit["answers"] == ["Rovers"]
     assert {*map(fault_of_question_edit, written["zsre"])} == {None}
     cases = {case["orig"]["new_triples"][-1][1]: case for case in written["mquake"]}
@@ -354,8 +364,8 @@ NEW_QUESTION = {
     ],
 )
 def test_what_readers_of_zsre_refuse(changes: dict[str, Any], fault: str | None) -> None:
-    told = fault_of_question_edit(QUESTION_EDIT | changes)
-    assert told is None if fault is None else fault in str(told)
+    told_names = fault_of_question_edit(QUESTION_EDIT | changes)
+    assert told_names is None if fault is None else fault in str(told_names)
 
 
 REWRITE = {
@@ -413,27 +423,27 @@ def with_orig(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_what_readers_of_mquake_refuse(changes: dict[str, Any], fault: str | None) -> None:
-    told = fault_of_case(CASE | changes)
-    assert told is None if fault is None else fault in str(told)
+    told_names = fault_of_case(CASE | changes)
+    assert told_names is None if fault is None else fault in str(told_names)
 
 
 def relations_with_rephrases() -> Iterator[tuple[str, EditTemplates]]:
     for name, relation in load_relations(resource("templates")).whole().items():
-        template = EditTemplates.of(relation)
-        if relation.phrases and template.has_rephrases:
-            yield name, template
+        relation_template = EditTemplates.of(relation)
+        if relation.phrases and relation_template.has_rephrases:
+            yield name, relation_template
 
 
 def test_relations_that_are_edited_have_all_wordings() -> None:
     by_name = dict(relations_with_rephrases())
     assert len(by_name) > 30 and {"P6", "P54-club", "P286", "P39-office"} <= by_name.keys()
     day = date(2024, 6, 30)
-    for template in by_name.values():
-        prompt = template.prompts("Ann Ott", has_several=False)[0]
+    for relation_template in by_name.values():
+        prompt = relation_template.prompts("Ann Ott", has_several=False)[0]
         texts = [
             rephrase.text
-            for rephrase in template.rephrases(prompt, "Ann Ott", day, has_several=False)
+            for rephrase in relation_template.rephrases(prompt, "Ann Ott", day, has_several=False)
         ]
-        assert len({prompt.text, template.question("Ann Ott", day), *texts}) == 5
+        assert len({prompt.text, relation_template.question("Ann Ott", day), *texts}) == 5
         assert prompt.text.count(prompt.subject) == 1
         assert all("Ann Ott" in text for text in texts)

@@ -34,20 +34,20 @@ from tests.conftest import run_cli
 def test_nothing_is_built_where_an_input_of_a_later_recipe_lacks(
     words: tuple[str, ...], messages: tuple[str, ...], tmp_path: Path
 ) -> None:
-    completed = run_cli("release", *words, cwd=tmp_path, ok=False)
-    assert completed.returncode == 1
-    for message in messages:
-        assert re.search(message, completed.stderr), completed.stderr
+    completed_run = run_cli("release", *words, cwd=tmp_path, ok=False)
+    assert completed_run.returncode == 1
+    for error_text in messages:
+        assert re.search(error_text, completed_run.stderr), completed_run.stderr
     assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.slow
 def test_what_is_finished_is_told_where_a_later_recipe_fails(tmp_path: Path) -> None:
     """The second one finds a version of its name that is no release."""
-    taken = tmp_path / "releases/temporal-facts/1.0.0"
-    taken.mkdir(parents=True)
-    (taken / "manifest.json").write_text("{}")
-    words = ("wmt-question-dates", "temporal-facts", "--version", "1.0.0")
-    completed = run_cli("release", *words, cwd=tmp_path, ok=False)
-    assert completed.returncode == 1
-    assert "finished: releases/wmt-question-dates/1.0.0" in completed.stderr
+    taken_folder = tmp_path / "releases/temporal-facts/1.0.0"
+    taken_folder.mkdir(parents=True)
+    (taken_folder / "manifest.json").write_text("{}")
+    command_words = ("wmt-question-dates", "temporal-facts", "--version", "1.0.0")
+    completed_run = run_cli("release", *command_words, cwd=tmp_path, ok=False)
+    assert completed_run.returncode == 1
+    assert "finished: releases/wmt-question-dates/1.0.0" in completed_run.stderr

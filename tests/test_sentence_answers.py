@@ -37,8 +37,12 @@ def test_a_sentence_is_what_the_one_name_in_it_is(
     answer: str, counts: tuple[int, int, int], release: Path, tmp_path: Path
 ) -> None:
     score(release, {"q1": answer}, out=tmp_path, partial=True)
-    sentences = Scores.read(tmp_path).summary["sentences"]
-    assert (sentences["right"], sentences["outdated"], sentences["early"]) == counts
+    sentence_counts = Scores.read(tmp_path).summary["sentences"]
+    assert (
+        sentence_counts["right"],
+        sentence_counts["outdated"],
+        sentence_counts["early"],
+    ) == counts
 
 
 def sentence_rows(text: str) -> Mapping[str, str]:
@@ -46,11 +50,11 @@ def sentence_rows(text: str) -> Mapping[str, str]:
 
 
 def test_a_warning_needs_many_sentences(release: Path, tmp_path: Path) -> None:
-    said: list[str] = []
-    score(release, sentence_rows("It was Bob Bell."), out=tmp_path, say=said.append)
-    assert not any("among other words" in line for line in said)  # four are few
-    sentences = Scores.read(tmp_path).summary["sentences"]
-    assert sentences == {"answers": 4, "exact": 0, "right": 2, "outdated": 0, "early": 1}
+    said_lines: list[str] = []
+    score(release, sentence_rows("It was Bob Bell."), out=tmp_path, say=said_lines.append)
+    assert not any("among other words" in line for line in said_lines)  # four are few
+    sentence_counts = Scores.read(tmp_path).summary["sentences"]
+    assert sentence_counts == {"answers": 4, "exact": 0, "right": 2, "outdated": 0, "early": 1}
 
 
 @pytest.mark.parametrize(
@@ -81,8 +85,10 @@ def test_a_warning_needs_many_sentences(release: Path, tmp_path: Path) -> None:
 def test_ways_to_say_nothing(answer: str, is_silent: bool, release: Path, tmp_path: Path) -> None:
     assert says_nothing(answer) is is_silent
     score(release, {"q1": answer, "q4": answer}, out=tmp_path, partial=True)
-    verdicts = Scores.read(tmp_path).summary["verdicts"]
-    assert (verdicts["abstained"], verdicts["right"]) == ((1, 1) if is_silent else (0, 0))
+    verdict_counts = Scores.read(tmp_path).summary["verdicts"]
+    assert (verdict_counts["abstained"], verdict_counts["right"]) == (
+        (1, 1) if is_silent else (0, 0)
+    )
 
 
 @pytest.mark.parametrize(

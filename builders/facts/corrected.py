@@ -43,16 +43,24 @@ def corrected(
     """
     if not changes:
         return statements
-    touched = statements.filter(statements.statement.isin([change.statement for change in changes]))
-    untouched = statements.anti_join(touched.select("statement").distinct(), "statement")
+    touched_facts = statements.filter(
+        statements.statement.isin([change.statement for change in changes])
+    )
+    untouched_facts = statements.anti_join(
+        touched_facts.select("statement").distinct(), "statement"
+    )
     dropped_ids = [change.statement for change in changes if change.drop]
-    is_dropped = touched.statement.isin(dropped_ids)
-    dropped = touched.filter(is_dropped).mutate(reason=ibis.literal(CORRECTED))
-    mended = touched.filter(~is_dropped)
-    if mends := [change for change in changes if not change.drop]:
-        mended = _mended(eng, mended, entities, mends)
+    is_dropped = touched_facts.statement.isin(dropped_ids)
+    dropped = touched_facts.filter(is_dropped).mutate(reason=ibis.literal(CORRECTED))
+    mended_facts = touched_facts.filter(~is_dropped)
+    if mend_rows := [change for change in changes if not change.drop]:
+        mended_facts = _mended(eng, mended_facts, entities, mend_rows)
     columns = arrow_schema(rows.Statement).names
-    return untouched.select(columns).union(dropped.select(columns)).union(mended.select(columns))
+    return (
+        untouched_facts.select(columns)
+        .union(dropped.select(columns))
+        .union(mended_facts.select(columns))
+    )
 
 
 def entries_of(statements: ir.Table, changes: Sequence[StatementChange]) -> ir.StringValue:
@@ -76,10 +84,10 @@ def applied(
     }
     if not changes:
         return statement_counts
-    entries = {change.statement: change.entry for change in changes}
-    touched = statements.filter(statements.statement.isin([*entries]))
-    for row in eng.rows(touched.group_by(["statement", "relation"]).agg(n=touched.count())):
-        entry_counts = statement_counts[entries[row["statement"]]]
+    change_entries = {change.statement: change.entry for change in changes}
+    touched_ids = statements.filter(statements.statement.isin([*change_entries]))
+    for row in eng.rows(touched_ids.group_by(["statement", "relation"]).agg(n=touched_ids.count())):
+        entry_counts = statement_counts[change_entries[row["statement"]]]
         entry_counts["stated"] += row["n"]
         entry_counts["of_relations"] += row["n"] * (row["relation"] in properties)
     return statement_counts
@@ -95,28 +103,28 @@ def _mended(
     _refuse_unnamed(eng, entities, mends)
     values_by_statement: dict[str, dict[str, Any]] = {}
     for change in mends:
-        intervals = stated_rows.get(change.statement, [])
-        if len(intervals) > 1 and (change.start or change.end):
+        interval_columns = stated_rows.get(change.statement, [])
+        if len(interval_columns) > 1 and (change.start or change.end):
             raise UserError(
-                f"{change.statement} has {len(intervals)} intervals in this dump, and the "
+                f"{change.statement} has {len(interval_columns)} intervals in this dump, and the "
                 "correction does not say whose dates it mends",
                 where=f"correction {change.entry!r}",
                 hint="drop the statement, or mend its object alone",
             )
-        if intervals:
-            values_by_statement[change.statement] = _new_values(intervals[0], change)
+        if interval_columns:
+            values_by_statement[change.statement] = _new_values(interval_columns[0], change)
     if not values_by_statement:
         return statements
     schema = statements.schema()
     new_columns: dict[str, ir.Value] = {}
     for column in _MENDED:
-        branches = [
+        value_branches = [
             (statements.statement == statement, ibis.literal(values[column], schema[column]))
             for statement, values in values_by_statement.items()
             if column in values
         ]
-        if branches:
-            new_columns[column] = ibis.cases(*branches, else_=statements[column])
+        if value_branches:
+            new_columns[column] = ibis.cases(*value_branches, else_=statements[column])
     return statements.mutate(**new_columns)
 
 
@@ -139,17 +147,17 @@ def _refuse_unnamed(eng: Engine, entities: ir.Table, mends: Sequence[StatementCh
 
 def _new_values(stated: Mapping[str, Any], change: StatementChange) -> dict[str, Any]:
     """Return the columns of a statement that change, with their other values."""
-    values: dict[str, Any] = {}
+    new_values: dict[str, Any] = {}
     reason = stated["reason"]
     if change.object is not None:
-        values |= {"object": change.object, "kind": None}
+        new_values |= {"object": change.object, "kind": None}
         reason = None if reason in _OF_OBJECT else reason
     if isinstance(change.start, PartialDate):
-        values |= {"start_first": change.start.first, "start_last": change.start.last}
+        new_values |= {"start_first": change.start.first, "start_last": change.start.last}
     if change.end == OPEN:
-        values |= {"end_first": None, "end_last": None, "end_open": True}
+        new_values |= {"end_first": None, "end_last": None, "end_open": True}
     elif isinstance(change.end, PartialDate):
-        values |= {
+        new_values |= {
             "end_first": change.end.first,
             "end_last": change.end.last,
             "end_open": False,
@@ -163,7 +171,7 @@ def _new_values(stated: Mapping[str, Any], change: StatementChange) -> dict[str,
                 hint="drop the statement, or mend its object alone",
             )
         reason = None if reason in _OF_DATES else reason
-        dates = dict(stated) | values
+        dates = dict(stated) | new_values
         if dates["start_first"] and dates["end_last"] and dates["start_first"] > dates["end_last"]:
             raise UserError(
                 f"{change.statement} would end on {dates['end_last']}, before it starts on "
@@ -171,4 +179,4 @@ def _new_values(stated: Mapping[str, Any], change: StatementChange) -> dict[str,
                 where=f"correction {change.entry!r}",
                 hint="mend the other date, too",
             )
-    return values | {"reason": reason}
+    return new_values | {"reason": reason}

@@ -48,21 +48,25 @@ def changelog(release_folder: Path) -> list[VersionEntry]:
     """
     own_manifest = manifest.load_manifest(release_folder)
     own_version = Version.parse(own_manifest.version)
-    folders = {own_version: release_folder}
+    release_folders = {own_version: release_folder}
     for version in published_versions(release_folder.parent):
-        beside = release_folder.parent / str(version)
-        if version < own_version and _is_of(beside, own_manifest.dataset):
-            folders[version] = beside
-    texts: dict[Version, str] = {}
-    for _, folder in sorted(folders.items()):
-        texts |= _written_entries(folder)
-    versions = sorted({*folders, *(version for version in texts if version < own_version)})
-    for number, version in enumerate(versions):
-        before = versions[number - 1] if number else None
+        neighbour_folder = release_folder.parent / str(version)
+        if version < own_version and _is_of(neighbour_folder, own_manifest.dataset):
+            release_folders[version] = neighbour_folder
+    version_texts: dict[Version, str] = {}
+    for _, folder in sorted(release_folders.items()):
+        version_texts |= _written_entries(folder)
+    known_versions = sorted(
+        {*release_folders, *(version for version in version_texts if version < own_version)}
+    )
+    for number, version in enumerate(known_versions):
+        before = known_versions[number - 1] if number else None
         # a page may have been written again since, with more versions beside it
-        if version not in texts or (version == own_version and before in folders):
-            texts[version] = _entry_text(folders, before, version)
-    return [VersionEntry(str(version), texts[version]) for version in reversed(versions)]
+        if version not in version_texts or (version == own_version and before in release_folders):
+            version_texts[version] = _entry_text(release_folders, before, version)
+    return [
+        VersionEntry(str(version), version_texts[version]) for version in reversed(known_versions)
+    ]
 
 
 def _is_of(folder: Path, dataset: str) -> bool:

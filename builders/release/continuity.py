@@ -170,12 +170,12 @@ class KeptRows:
             select = "SELECT unnest(?::VARCHAR[]) AS name"
             db.execute(f"CREATE TEMP TABLE {table_name} AS {select}", [sorted(values)])
         by_name = {column.name: column for column in config.columns}
-        differences = [
+        difference_terms = [
             f"n.{duck.name(name)} IS DISTINCT FROM o.{duck.name(name)}"
             for name, column in by_name.items()
             if name != "id" and column.measured != "*"
         ]
-        agreements = [
+        agreement_terms = [
             f"{_facts_in('n', by_name[name])} IS NOT DISTINCT FROM {_facts_in('o', by_name[name])}"
             for name in sorted(_deciding_columns(roles) & by_name.keys())
         ]
@@ -183,7 +183,8 @@ class KeptRows:
             CREATE TEMP TABLE reworded AS
             SELECT o.id, o."__split" FROM new_rows n
             JOIN old_rows o ON n.id = o.id AND n."__split" = o."__split"
-            WHERE ({" OR ".join(differences) or "false"}) AND {" AND ".join(agreements) or "true"}
+            WHERE ({" OR ".join(difference_terms) or "false"})
+                AND {" AND ".join(agreement_terms) or "true"}
                 AND o.id NOT IN (FROM corrected_rows)
         """)
         self._find_kept(db, by_name.keys())

@@ -135,12 +135,7 @@ def new_entry(words: CorrectionWords, release_folder: Path | None) -> Correction
             mend |= _answer_values(words, release_folder)
     elif words.answers:
         raise UserError("--answer needs the release", hint="factdrift correct ROW RELEASE …")
-    missing = [name for name in ("wrong", "source", "by") if not getattr(words, name)]
-    if missing:
-        raise UserError(
-            f"an entry says {', '.join(missing)}, too",
-            hint="--wrong: what is wrong; --source: what shows it; --by: who says so",
-        )
+    _refuse_unsaid(words)
     values: dict[str, Any] = {
         "id": words.name or _entry_name(words.about),
         "statement" if is_statement else "row": words.about,
@@ -158,6 +153,16 @@ def new_entry(words: CorrectionWords, release_folder: Path | None) -> Correction
     if problem_texts:
         raise UserError("; ".join(problem_texts), where=display_path(release_folder))
     return correction
+
+
+def _refuse_unsaid(words: CorrectionWords) -> None:
+    """Raise `UserError` if an entry does not say what is wrong, what shows it, or who says so."""
+    unsaid_fields = [name for name in ("wrong", "source", "by") if not getattr(words, name)]
+    if unsaid_fields:
+        raise UserError(
+            f"an entry says {', '.join(unsaid_fields)}, too",
+            hint="--wrong: what is wrong; --source: what shows it; --by: who says so",
+        )
 
 
 def _valid_entry(values: Mapping[str, Any]) -> Correction:
@@ -228,19 +233,19 @@ def add_entries(file: Path, entries: Sequence[Correction]) -> Sequence[Correctio
 
     Raises `UserError` where the file has another entry of the id, or one about the same.
     """
-    known = read_corrections(file) if file.is_file() else NO_CORRECTIONS
-    by_id = {correction.id: correction for correction in known.corrections}
+    known_corrections = read_corrections(file) if file.is_file() else NO_CORRECTIONS
+    by_id = {correction.id: correction for correction in known_corrections.corrections}
     added = [entry for entry in entries if by_id.get(entry.id) != entry]
     for entry in added:
-        _refuse_clash(file, known, entry)
+        _refuse_clash(file, known_corrections, entry)
     if not added:
         return added
     text = file.read_text("utf-8") if file.is_file() else "corrections:\n"
-    if not known.corrections:
+    if not known_corrections.corrections:
         text = _EMPTY_LIST.sub("corrections:", text.rstrip("\n") + "\n")
     text = text.rstrip("\n") + "\n"
     match = _ENTRY_LINE.search(text)
-    indent = match[1] if match and known.corrections else ""
+    indent = match[1] if match and known_corrections.corrections else ""
     entry_text = "".join(map(_entry_text, added))
     text += "".join(f"{indent}{line}\n" if line else "\n" for line in entry_text.splitlines())
     with disk_errors(file), replacing(file) as unfinished:
@@ -249,8 +254,8 @@ def add_entries(file: Path, entries: Sequence[Correction]) -> Sequence[Correctio
     return added
 
 
-def _refuse_clash(file: Path, known: Corrections, entry: Correction) -> None:
-    for correction in known.corrections:
+def _refuse_clash(file: Path, known_corrections: Corrections, entry: Correction) -> None:
+    for correction in known_corrections.corrections:
         is_same = (correction.about, correction.dataset if correction.row else None) == (
             entry.about,
             entry.dataset if entry.row else None,

@@ -333,7 +333,7 @@ def row_places(
     row_ids: Sequence[str],
 ) -> dict[str, list[tuple[ConfigEntry, SplitEntry]]]:
     """Return the configs and splits that have rows of these ids."""
-    places: dict[str, list[tuple[ConfigEntry, SplitEntry]]] = {}
+    places_by_row: dict[str, list[tuple[ConfigEntry, SplitEntry]]] = {}
     for config in release_manifest.configs:
         if not row_ids or all(column.name != "id" for column in config.columns):
             continue
@@ -341,8 +341,8 @@ def row_places(
             split_file = locate_file(release_folder, split.file)
             query = f"SELECT id FROM {duck.parquet(split_file)} WHERE list_contains(?, id)"
             for (row_id,) in db.execute(query, [list(row_ids)]).fetchall():
-                places.setdefault(row_id, []).append((config, split))
-    return places
+                places_by_row.setdefault(row_id, []).append((config, split))
+    return places_by_row
 
 
 def _stated_ids(
@@ -363,9 +363,9 @@ def _stated_ids(
             value = f"unnest({duck.name(column.name)})" if is_list else duck.name(column.name)
             for split in config.splits if statement_ids else ():
                 table = duck.parquet(locate_file(release_folder, split.file))
-                query = f"SELECT DISTINCT s FROM (SELECT {value} AS s FROM {table})"
-                query += " WHERE list_contains(?, s)"
-                found_rows = db.execute(query, [list(statement_ids)]).fetchall()
+                id_query = f"SELECT DISTINCT s FROM (SELECT {value} AS s FROM {table})"
+                id_query += " WHERE list_contains(?, s)"
+                found_rows = db.execute(id_query, [list(statement_ids)]).fetchall()
                 stated_ids.update(statement for (statement,) in found_rows)
     return stated_ids if names_any else set(statement_ids)
 
@@ -378,16 +378,16 @@ def _mend_problems(
     """Yield what is wrong with the values that a correction gives a published row."""
     if correction.mend is None:
         return
-    kinds, place_columns = _row_columns(release_folder, str(correction.row), places)
+    column_kinds, place_columns = _row_columns(release_folder, str(correction.row), places)
     roles = [config.roles for config, _ in places if config.roles]
     for name, value in correction.mend.items():
-        if name not in kinds:
-            near_name = did_you_mean(name, kinds)
+        if name not in column_kinds:
+            near_name = did_you_mean(name, column_kinds)
             hint = f"; did you mean {near_name}?" if near_name else ""
             yield f"mend.{name}", f"the row has no such column{hint}"
             continue
         try:
-            typed_value(value, *kinds[name])
+            typed_value(value, *column_kinds[name])
         except ValueError as error:
             yield f"mend.{name}", str(error)
         if name in place_columns:
@@ -403,17 +403,17 @@ def _row_columns(
     release_folder: Path, row_id: str, places: Sequence[tuple[ConfigEntry, SplitEntry]]
 ) -> tuple[dict[str, tuple[pa.DataType, bool]], set[str]]:
     """Return type and nullability of a row's columns, and the columns that name its place."""
-    kinds: dict[str, tuple[pa.DataType, bool]] = {}
+    column_kinds: dict[str, tuple[pa.DataType, bool]] = {}
     place_columns: set[str] = set()
     for config, split in places:
         split_file = locate_file(release_folder, split.file)
         with reading(split_file) as parquet_file:
             for column in parquet_file.schema_arrow:
-                kinds[column.name] = (column.type, column.nullable)
+                column_kinds[column.name] = (column.type, column.nullable)
         with duck.connect() as db:
             (row,) = matching_rows(db, split_file, "id = ?", [row_id], 1)
         place_columns |= {name for name, old in row.items() if old in (config.name, split.name)}
-    return kinds, place_columns
+    return column_kinds, place_columns
 
 
 def refuse_forgotten(

@@ -201,16 +201,14 @@ def verdict_of_form(
 
     `form` is None where nothing was chosen.
     """
-    is_accepted = form in targets and (is_choice or form != "")
-    if form in neutral and not is_accepted:
+    if form in targets and (is_choice or form != ""):
+        return "right"
+    if form in neutral:
         return "neutral"
     # somebody may be called None: a known name is no silence
     is_known = form != "" and (form in previous or form in later)
-    is_silent = not is_choice and not is_accepted and not is_known and says_nothing(form or "")
-    if is_accepted or (is_silent and not targets):
-        return "right"
-    if is_silent:
-        return "abstained"
+    if not is_choice and not is_known and says_nothing(form or ""):
+        return "abstained" if targets else "right"
     if form in previous:
         return "outdated"
     return "early" if form in later else "wrong"

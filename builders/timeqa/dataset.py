@@ -135,19 +135,19 @@ class TimeQA(DatasetBuilder):
         all_relations = steps.all_relations(run)
         wanted_ids = all_relations.whole() if self.relations == "all" else self.relations
         selected = select_relations(all_relations, wanted_ids, run.templates)
-        asked = {
+        asked_relations = {
             relation_id: relation
             for relation_id, relation in selected.items()
             if relation.questions
         }
-        unasked = [relation_id for relation_id in selected if relation_id not in asked]
+        unasked = [relation_id for relation_id in selected if relation_id not in asked_relations]
         # of `all`, those that have questions are meant
-        if unasked and (self.relations != "all" or not asked):
+        if unasked and (self.relations != "all" or not asked_relations):
             raise UserError(
                 f"no questions to ask {', '.join(unasked)} with",
                 hint="add `questions:` to its template, or leave it out",
             )
-        return asked
+        return asked_relations
 
 
 def _dataset(run: Run, asked_questions: AskedQuestions) -> Dataset:

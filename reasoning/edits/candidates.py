@@ -82,33 +82,43 @@ class EditCandidates(Step):
         with workspace.engine() as eng:
             all_deltas = eng.read(workspace.folder(self.told) / "deltas.parquet", rows.ToldDelta)
             all_deltas = all_deltas.filter(all_deltas.relation.isin(list(self.edited)))
-            entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
-            segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
-            gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
-            dated = self._once_each(segments.filter(segments.relation.isin([*self.phrases])))
-            knowledge = build_knowledge(eng, dated, gaps, self.snapshot, self.seed)
-            changed = eng.keep(self._settled(all_deltas, knowledge.states))
-            is_one_change = self._is_one_change(changed)
-            self._write_dropped(eng, changed, is_one_change, out)
-            deltas = eng.keep(changed.filter(is_one_change & (changed.split != "deleted")))
-            eng.write(deltas, out / "edits.parquet", rows.ToldDelta, _DELTA_ORDER)
-            edits = eng.keep(self._days(deltas))
-            lasting = eng.keep(self._lasting_facts(eng, facts_folder))
-            chains = eng.keep(self._chains(eng, edits, knowledge, lasting))
-            eng.write(chains, out / "chains.parquet", EditChain, (*EDIT_KEY, "path", "items"))
-            neighbours = eng.keep(
-                self._neighbours(eng, edits, self._steady(knowledge, lasting), entities)
+            entity_rows = eng.read(facts_folder / "entities.parquet", rows.Entity)
+            segment_rows = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
+            gap_rows = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
+            dated_facts = self._once_each(
+                segment_rows.filter(segment_rows.relation.isin([*self.phrases]))
+            )
+            known_facts = build_knowledge(eng, dated_facts, gap_rows, self.snapshot, self.seed)
+            changed_facts = eng.keep(self._settled(all_deltas, known_facts.states))
+            is_one_change = self._is_one_change(changed_facts)
+            self._write_dropped(eng, changed_facts, is_one_change, out)
+            delta_rows = eng.keep(
+                changed_facts.filter(is_one_change & (changed_facts.split != "deleted"))
+            )
+            eng.write(delta_rows, out / "edits.parquet", rows.ToldDelta, _DELTA_ORDER)
+            edit_rows = eng.keep(self._days(delta_rows))
+            lasting_facts = eng.keep(self._lasting_facts(eng, facts_folder))
+            chain_rows = eng.keep(self._chains(eng, edit_rows, known_facts, lasting_facts))
+            eng.write(chain_rows, out / "chains.parquet", EditChain, (*EDIT_KEY, "path", "items"))
+            neighbour_facts = eng.keep(
+                self._neighbours(
+                    eng, edit_rows, self._steady(known_facts, lasting_facts), entity_rows
+                )
             )
             eng.write(
-                neighbours,
+                neighbour_facts,
                 out / "neighbours.parquet",
                 EditNeighbour,
                 (*EDIT_KEY, "kind", "place", "near_subject", "near_relation"),
             )
-            reversible = eng.keep(self._reversible(eng, edits, segments, gaps))
-            eng.write(reversible, out / "reversible.parquet", ReversibleEdit, EDIT_KEY)
-            self._write_names(eng, out, workspace, entities, [deltas, chains, neighbours])
-            self._write_timelines(eng, out, segments, entities, [deltas, chains, neighbours])
+            reversible_edits = eng.keep(self._reversible(eng, edit_rows, segment_rows, gap_rows))
+            eng.write(reversible_edits, out / "reversible.parquet", ReversibleEdit, EDIT_KEY)
+            self._write_names(
+                eng, out, workspace, entity_rows, [delta_rows, chain_rows, neighbour_facts]
+            )
+            self._write_timelines(
+                eng, out, segment_rows, entity_rows, [delta_rows, chain_rows, neighbour_facts]
+            )
 
     def _once_each(self, segments: ir.Table) -> ir.Table:
         """Return the segments of each subject and property in one relation only.
@@ -134,28 +144,39 @@ class EditCandidates(Step):
         On the day of a handover both hold: the one who leaves on it is not among the new answers
         where the states of the day after are certain.
         """
-        changed = deltas.filter(deltas.split.isin(["updated", "new", "deleted"]))
-        day_after = (period_last_day(changed.period, self.told.changes.granularity) + DAY).cast(
-            "date"
-        )
-        changed = changed.mutate(day_after=day_after)
+        changed_facts = deltas.filter(deltas.split.isin(["updated", "new", "deleted"]))
+        day_after = (
+            period_last_day(changed_facts.period, self.told.changes.granularity) + DAY
+        ).cast("date")
+        changed_facts = changed_facts.mutate(day_after=day_after)
         next_states = states.select(*PAIR, "first", "last", later="objects")
-        later = changed.select(*PAIR, "period", "day_after").join(next_states, PAIR)
-        later = later.filter((later.first <= later.day_after) & (later.last >= later.day_after))
-        joined = changed.left_join(later.select(*PAIR, "period", "later"), [*PAIR, "period"]).drop(
-            *(f"{column}_right" for column in (*PAIR, "period"))
+        later_changes = changed_facts.select(*PAIR, "period", "day_after").join(next_states, PAIR)
+        later_changes = later_changes.filter(
+            (later_changes.first <= later_changes.day_after)
+            & (later_changes.last >= later_changes.day_after)
         )
+        joined_changes = changed_facts.left_join(
+            later_changes.select(*PAIR, "period", "later"), [*PAIR, "period"]
+        ).drop(*(f"{column}_right" for column in (*PAIR, "period")))
         is_narrowed = (
-            joined.later.notnull()
-            & (joined.added.length() > 0)
-            & (joined.later.intersect(joined.added).length() == joined.added.length())
-            & (joined.later.intersect(joined.answers).length() == joined.later.length())
+            joined_changes.later.notnull()
+            & (joined_changes.added.length() > 0)
+            & (
+                joined_changes.later.intersect(joined_changes.added).length()
+                == joined_changes.added.length()
+            )
+            & (
+                joined_changes.later.intersect(joined_changes.answers).length()
+                == joined_changes.later.length()
+            )
         )
-        answers = ibis.ifelse(is_narrowed, sorted_set(joined.later), joined.answers)
-        settled = joined.mutate(answers=answers)
-        return settled.mutate(
-            still_true=settled.still_true.intersect(settled.answers).sort(),
-            removed=array_difference(settled.previous_answers, settled.answers).sort(),
+        answers = ibis.ifelse(is_narrowed, sorted_set(joined_changes.later), joined_changes.answers)
+        settled_changes = joined_changes.mutate(answers=answers)
+        return settled_changes.mutate(
+            still_true=settled_changes.still_true.intersect(settled_changes.answers).sort(),
+            removed=array_difference(
+                settled_changes.previous_answers, settled_changes.answers
+            ).sort(),
         ).select(deltas.columns)
 
     def _is_one_change(self, changed: ir.Table) -> ir.BooleanValue:
@@ -207,7 +228,7 @@ class EditCandidates(Step):
         self, eng: Engine, edits: ir.Table, knowledge: Knowledge, lasting: ir.Table
     ) -> ir.Table:
         """Follow one or two relations beyond the only new object, and beyond the only old one."""
-        scope = Scope(
+        chain_scope = Scope(
             *self._window(),
             {
                 name: [
@@ -220,27 +241,27 @@ class EditCandidates(Step):
         old_sides = edits.select(*PAIR, as_of="before", objects="previous_answers")
         single_sides = new_sides.union(old_sides, distinct=True)
         single_sides = single_sides.filter(single_sides.objects.length() == 1)
-        path = eng.keep(self._first_hops(scope.with_phrase(single_sides, "noun"), knowledge))
-        longer = eng.keep(longer_paths(path, knowledge, scope))
+        path = eng.keep(self._first_hops(chain_scope.with_phrase(single_sides, "noun"), knowledge))
+        longer = eng.keep(longer_paths(path, knowledge, chain_scope))
         chain_tables: list[ir.Table] = []
         for hop_path in (path, longer):
-            dated_chains = last_hop(hop_path, knowledge, scope)
+            dated_chains = last_hop(hop_path, knowledge, chain_scope)
             chain_tables += [_chain_columns(dated_chains), _lasting_chains(hop_path, lasting)]
         chain_tables = [chain_table.cast(_CHAIN_TYPES) for chain_table in chain_tables]
-        chains = ibis.union(*chain_tables).distinct()
+        chain_rows = ibis.union(*chain_tables).distinct()
         # A chain of the day before is only used beside the same of the day after.
-        after_paths = chains.semi_join(new_sides, EDIT_KEY).mutate(
-            hops=chains.path.split(" ").length(),
-            drawn=seeded_order(self.seed, chains.subject, chains.path),
+        after_paths = chain_rows.semi_join(new_sides, EDIT_KEY).mutate(
+            hops=chain_rows.path.split(" ").length(),
+            drawn=seeded_order(self.seed, chain_rows.subject, chain_rows.path),
         )
-        numbered = after_paths.mutate(
+        numbered_chains = after_paths.mutate(
             turn=ibis.row_number().over(
                 ibis.window(group_by=[*EDIT_KEY, "hops"], order_by=["drawn", "path", "items"])
             )
         )
-        numbered = numbered.filter(numbered.turn < _CHAINS)
-        wanted_paths = numbered.select(*PAIR, "path").distinct()
-        return chains.semi_join(wanted_paths, [*PAIR, "path"]).select(chains.columns)
+        numbered_chains = numbered_chains.filter(numbered_chains.turn < _CHAINS)
+        wanted_paths = numbered_chains.select(*PAIR, "path").distinct()
+        return chain_rows.semi_join(wanted_paths, [*PAIR, "path"]).select(chain_rows.columns)
 
     def _first_hops(self, sides: ir.Table, knowledge: Knowledge) -> ir.Table:
         """Return the paths (see `last_hop`) from the subjects of edits to their single objects."""
@@ -278,10 +299,10 @@ class EditCandidates(Step):
         self, eng: Engine, edits: ir.Table, steady: ir.Table, entities: ir.Table
     ) -> ir.Table:
         steady = eng.keep(steady)
-        sides = edits.select(
+        side_tables = edits.select(
             *EDIT_KEY, "before", all_objects=edits.answers.concat(edits.previous_answers)
         )
-        of_subject = sides.join(
+        of_subject = side_tables.join(
             steady.rename(near_subject="subject", near_relation="relation"),
             [("subject", "near_subject")],
         )
@@ -289,23 +310,23 @@ class EditCandidates(Step):
             r"^P\d+", 0
         ) == of_subject.near_relation.re_extract(r"^P\d+", 0)
         of_subject = of_subject.filter(~same_property)
-        drawn = seeded_order(
+        drawn_pairs = seeded_order(
             self.seed, of_subject.subject, of_subject.relation, of_subject.near_relation
         )
-        of_subject = of_subject.mutate(kind=ibis.literal("same subject"), rank=drawn)
-        near = _near_subjects(eng, sides, steady, entities)
-        near = near.mutate(kind=ibis.literal("near subject"))
-        neighbours = of_subject.select(near.columns).union(near)
-        neighbours = neighbours.filter(
-            (neighbours.first <= neighbours.before)
-            & (neighbours.objects.intersect(neighbours.all_objects).length() == 0)
+        of_subject = of_subject.mutate(kind=ibis.literal("same subject"), rank=drawn_pairs)
+        near_pairs = _near_subjects(eng, side_tables, steady, entities)
+        near_pairs = near_pairs.mutate(kind=ibis.literal("near subject"))
+        neighbour_facts = of_subject.select(near_pairs.columns).union(near_pairs)
+        neighbour_facts = neighbour_facts.filter(
+            (neighbour_facts.first <= neighbour_facts.before)
+            & (neighbour_facts.objects.intersect(neighbour_facts.all_objects).length() == 0)
         )
         best_first = ibis.window(
             group_by=[*EDIT_KEY, "kind"], order_by=["rank", "near_subject", "near_relation"]
         )
-        neighbours = neighbours.mutate(place=ibis.row_number().over(best_first))
-        neighbours = neighbours.filter(neighbours.place < _NEIGHBOURS)
-        return neighbours.drop("all_objects", "rank", "before", "first")
+        neighbour_facts = neighbour_facts.mutate(place=ibis.row_number().over(best_first))
+        neighbour_facts = neighbour_facts.filter(neighbour_facts.place < _NEIGHBOURS)
+        return neighbour_facts.drop("all_objects", "rank", "before", "first")
 
     def _reversible(
         self, eng: Engine, edits: ir.Table, segments: ir.Table, gaps: ir.Table
@@ -314,15 +335,21 @@ class EditCandidates(Step):
 
         Every statement that may hold on that day counts, also one in doubt or without a date.
         """
-        askable = [name for name, wording in self.phrases.items() if wording.ask_subject]
+        askable_edits = [name for name, wording in self.phrases.items() if wording.ask_subject]
         columns = [*PAIR, "object", "start_first", "end_last", "statements"]
-        stated = segments.select(columns)
+        stated_facts = segments.select(columns)
         in_doubt = gaps.filter(gaps.object.notnull()).mutate(statements=array(gaps.statement))
-        held = eng.keep(stated.union(in_doubt.select(columns).cast(stated.schema())))
-        single_answers = edits.filter(edits.relation.isin(askable) & (edits.answers.length() == 1))
+        held_facts = eng.keep(
+            stated_facts.union(in_doubt.select(columns).cast(stated_facts.schema()))
+        )
+        single_answers = edits.filter(
+            edits.relation.isin(askable_edits) & (edits.answers.length() == 1)
+        )
         single_answers = single_answers.select(*EDIT_KEY, object=single_answers.answers[0])
         by_object = eng.keep(
-            _on_days(held, single_answers.select("relation", "as_of").distinct(), ["relation"])
+            _on_days(
+                held_facts, single_answers.select("relation", "as_of").distinct(), ["relation"]
+            )
             .group_by(["relation", "as_of", "object"])
             .agg(
                 subjects=_.subject.nunique(),
@@ -333,21 +360,23 @@ class EditCandidates(Step):
             shared=(by_object.subjects > 1).cast("int64").mean()
         )
         one_to_one = one_to_one.filter(one_to_one.shared <= _SHARED_OBJECTS)
-        single = by_object.filter(by_object.subjects == 1)
-        single = single.semi_join(one_to_one, ["relation", "as_of"])
-        reversible = single_answers.join(single, ["relation", "as_of", "object"])
+        single_holders = by_object.filter(by_object.subjects == 1)
+        single_holders = single_holders.semi_join(one_to_one, ["relation", "as_of"])
+        reversible = single_answers.join(single_holders, ["relation", "as_of", "object"])
         # What the dump states of the object itself may lead back to the subject, and to others.
         led_back = _on_days(
-            held.select(
+            held_facts.select(
                 "start_first", "end_last", back="relation", holder="subject", subject="object"
             ),
             reversible.select(holder="object", as_of="as_of").distinct(),
             ["holder"],
         )
-        leads = led_back.group_by(["holder", "back", "as_of"]).agg(
+        leading_relations = led_back.group_by(["holder", "back", "as_of"]).agg(
             led_to=led_back.subject.collect(distinct=True)
         )
-        to_others = reversible.select(*EDIT_KEY, holder="object").join(leads, ["holder", "as_of"])
+        to_others = reversible.select(*EDIT_KEY, holder="object").join(
+            leading_relations, ["holder", "as_of"]
+        )
         to_others = to_others.filter(
             to_others.led_to.contains(to_others.subject) & (to_others.led_to.length() > 1)
         )
@@ -394,25 +423,28 @@ class EditCandidates(Step):
         tables: Collection[ir.Table],
     ) -> None:
         """Write the segments of all pairs that edits and their questions are made of."""
-        deltas, chains, neighbours = tables
-        hop_number = ibis.range(chains.items.length() + 1).unnest()
-        hops = chains.select(
-            hop_subjects=array(chains.subject).concat(chains.items),
-            relations=chains.path.split(" "),
+        delta_rows, chain_rows, neighbour_facts = tables
+        hop_number = ibis.range(chain_rows.items.length() + 1).unnest()
+        hop_pairs = chain_rows.select(
+            hop_subjects=array(chain_rows.subject).concat(chain_rows.items),
+            relations=chain_rows.path.split(" "),
             number=hop_number,
         )
-        hops = hops.select(
-            subject=hops.hop_subjects[hops.number], relation=hops.relations[hops.number]
+        hop_pairs = hop_pairs.select(
+            subject=hop_pairs.hop_subjects[hop_pairs.number],
+            relation=hop_pairs.relations[hop_pairs.number],
         )
-        pairs = ibis.union(
-            deltas.select(*PAIR),
-            hops,
-            neighbours.select(subject="near_subject", relation="near_relation"),
+        asked_pairs = ibis.union(
+            delta_rows.select(*PAIR),
+            hop_pairs,
+            neighbour_facts.select(subject="near_subject", relation="near_relation"),
         ).distinct()
-        released = release_columns.with_labels(
-            steps.released_segments(segments.semi_join(pairs, PAIR)), entities, self.labels
+        released_segments = release_columns.with_labels(
+            steps.released_segments(segments.semi_join(asked_pairs, PAIR)), entities, self.labels
         )
-        eng.write(released, out / "timelines.parquet", rows.ReleasedSegment, timeline.ORDER)
+        eng.write(
+            released_segments, out / "timelines.parquet", rows.ReleasedSegment, timeline.ORDER
+        )
 
 
 def _on_days(held: ir.Table, days: ir.Table, keys: list[str]) -> ir.Table:
@@ -477,38 +509,40 @@ def _near_subjects(eng: Engine, sides: ir.Table, steady: ir.Table, entities: ir.
         country=entities.country.fill_null(""),
         sitelinks="sitelinks",
     )
-    order = ["near_class", "country", "sitelinks", "subject"]
+    near_order = ["near_class", "country", "sitelinks", "subject"]
     of_relations = steady.semi_join(sides, "relation")
-    fixed = of_relations.join(places, "subject").mutate(is_fixed=ibis.literal(1, "int64"))
-    changing = (
+    fixed_pairs = of_relations.join(places, "subject").mutate(is_fixed=ibis.literal(1, "int64"))
+    changing_pairs = (
         sides.select(*PAIR)
         .distinct()
         .join(places, "subject")
         .mutate(is_fixed=ibis.literal(0, "int64"))
     )
-    columns = ["relation", *order, "is_fixed"]
-    in_order = fixed.select(columns).union(changing.select(columns))
+    pair_columns = ["relation", *near_order, "is_fixed"]
+    in_order = fixed_pairs.select(pair_columns).union(changing_pairs.select(pair_columns))
     number = in_order.is_fixed.sum().over(
-        ibis.window(group_by="relation", order_by=[*order, "is_fixed"], preceding=None, following=0)
+        ibis.window(
+            group_by="relation", order_by=[*near_order, "is_fixed"], preceding=None, following=0
+        )
     )
     in_order = eng.keep(in_order.mutate(number=number.cast("int64")))
     fixed_places = in_order.filter(in_order.is_fixed == 1).select(
         near_relation="relation", near_subject="subject", number="number"
     )
     edit_places = in_order.filter(in_order.is_fixed == 0).select(*PAIR, "number")
-    distance = ibis.range(-_NEAR, _NEAR + 1).unnest()
-    edit_places = edit_places.mutate(distance=distance)
+    place_distance = ibis.range(-_NEAR, _NEAR + 1).unnest()
+    edit_places = edit_places.mutate(distance=place_distance)
     edit_places = edit_places.mutate(near_number=edit_places.number + edit_places.distance)
-    near = edit_places.join(
+    near_pairs = edit_places.join(
         fixed_places.rename(fixed_number="number"),
         [("relation", "near_relation"), ("near_number", "fixed_number")],
     )
-    near = near.join(
+    near_pairs = near_pairs.join(
         steady.rename(near_subject="subject", near_relation="relation"),
         ["near_subject", "near_relation"],
     )
-    near = near.select(
+    near_pairs = near_pairs.select(
         *PAIR, "near_subject", "near_relation", "objects", "statements", "first",
-        rank=near.distance.abs().cast("string").lpad(4, "0"),
+        rank=near_pairs.distance.abs().cast("string").lpad(4, "0"),
     )  # fmt: skip
-    return sides.join(near.filter(near.subject != near.near_subject), PAIR)
+    return sides.join(near_pairs.filter(near_pairs.subject != near_pairs.near_subject), PAIR)

@@ -63,29 +63,38 @@ class KnowledgeEdits(ComparisonRules, DatasetBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Compare periods, find what follows from changes and what does not, write the rows."""
-        edited = self._edited(run)
-        lasting, followed = _followed(run, edited)
+        edited_relations = self._edited(run)
+        lasting_relations, followed_relations = _followed(run, edited_relations)
         periods = self.window.ended_periods(run.inputs["dump"].snapshot)
         told_step = ToldApart(
-            changes=changes_step(run, steps.facts_step(run, "dump", edited), edited, periods, self),
-            alike=alike_relations(cloze_templates(edited, OURS, run.templates)),
+            changes=changes_step(
+                run,
+                steps.facts_step(run, "dump", edited_relations),
+                edited_relations,
+                periods,
+                self,
+            ),
+            alike=alike_relations(cloze_templates(edited_relations, OURS, run.templates)),
         )
-        followed_facts = steps.facts_step(run, "dump", followed)
+        followed_facts = steps.facts_step(run, "dump", followed_relations)
         candidates_step = EditCandidates(
             told=told_step,
-            edited=tuple(edited),
+            edited=tuple(edited_relations),
             facts=followed_facts,
-            timelines=steps.timelines_step(run, followed_facts, followed),
-            phrases=_phrases(followed),
-            lasting=lasting,
-            labels=steps.relation_labels(followed),
+            timelines=steps.timelines_step(run, followed_facts, followed_relations),
+            phrases=_phrases(followed_relations),
+            lasting=lasting_relations,
+            labels=steps.relation_labels(followed_relations),
             snapshot=run.inputs["dump"].snapshot,
             seed=run.seed,
         )
         rows_folder = run.folder(
             EditRows(
                 candidates=candidates_step,
-                templates={name: EditTemplates.of(relation) for name, relation in followed.items()},
+                templates={
+                    name: EditTemplates.of(relation)
+                    for name, relation in followed_relations.items()
+                },
                 per_edit=self.per_edit,
             )
         )
@@ -113,15 +122,15 @@ class KnowledgeEdits(ComparisonRules, DatasetBuilder):
     def _edited(self, run: Run) -> dict[str, Relation]:
         """Return the relations whose changes are edits; `UserError`: one cannot be written so."""
         all_relations = steps.all_relations(run)
-        wanted = self.relations or tuple(
+        wanted_ids = self.relations or tuple(
             name
             for name, relation in all_relations.whole().items()
             if relation.phrases and EditTemplates.of(relation).has_rephrases
         )
-        relations = select_relations(all_relations, wanted, run.templates)
-        if unasked := [name for name, relation in relations.items() if not _is_asked(relation)]:
+        relations = select_relations(all_relations, wanted_ids, run.templates)
+        if unasked_ids := [name for name, relation in relations.items() if not _is_asked(relation)]:
             hint = "a template of one needs a sentence that ends in its object, and a question"
-            raise UserError(f"no edits can be written of {', '.join(unasked)}", hint=hint)
+            raise UserError(f"no edits can be written of {', '.join(unasked_ids)}", hint=hint)
         return dict(relations)
 
 
@@ -135,12 +144,12 @@ def _followed(
         if any(map(object_last, relation.cloze))
     }
     dated = {name: relation for name, relation in all_relations.items() if relation.phrases}
-    lasting = {
+    lasting_relations = {
         name: relation
         for name, relation in all_relations.items()
         if relation.functional and relation.undated == "keep" and _is_asked(relation)
     }
-    return tuple(lasting), {**dated, **lasting, **edited}
+    return tuple(lasting_relations), {**dated, **lasting_relations, **edited}
 
 
 def _phrases(relations: Mapping[str, Relation]) -> dict[str, RelationWording]:

@@ -145,17 +145,25 @@ class EditWriter:
 
     def edits(self) -> Iterator[tuple[KnowledgeEdit, list[tuple[str, EditQuestion]]]]:
         """Yield every edit with its questions, each with the config that it belongs to."""
-        drafts = list(self._drafts())
-        self._last_edited = {draft.prompt.text: draft.period.last for draft in drafts}
-        last_of_pair = {(draft.delta.subject, draft.delta.relation): draft for draft in drafts}
-        for sequence, draft in enumerate(drafts, 1):
-            pair = draft.delta.subject, draft.delta.relation
-            edit = self._edit(draft, sequence, superseded=last_of_pair[pair] is not draft)
+        edit_drafts = list(self._drafts())
+        self._last_edited = {
+            edit_draft.prompt.text: edit_draft.period.last for edit_draft in edit_drafts
+        }
+        last_of_pair = {
+            (edit_draft.delta.subject, edit_draft.delta.relation): edit_draft
+            for edit_draft in edit_drafts
+        }
+        for sequence, edit_draft in enumerate(edit_drafts, 1):
+            pair = edit_draft.delta.subject, edit_draft.delta.relation
+            edit = self._edit(edit_draft, sequence, superseded=last_of_pair[pair] is not edit_draft)
             questions = [
-                *(("rephrases", question) for question in self._rephrase_questions(draft, edit)),
-                *(("portability", question) for question in self._portability(draft, edit)),
-                *(("reverse", question) for question in self._reverse(draft, edit)),
-                *(("locality", question) for question in self._locality(draft, edit)),
+                *(
+                    ("rephrases", question)
+                    for question in self._rephrase_questions(edit_draft, edit)
+                ),
+                *(("portability", question) for question in self._portability(edit_draft, edit)),
+                *(("reverse", question) for question in self._reverse(edit_draft, edit)),
+                *(("locality", question) for question in self._locality(edit_draft, edit)),
             ]
             yield edit, questions
 
@@ -248,10 +256,10 @@ class EditWriter:
             hop_count = len(chain.items)
             if hop_count not in _HOPS or written_counts[hop_count] == self.per_edit:
                 continue
-            previous = previous_chains.get(chain.path)
-            if previous and previous.items[0] not in draft.delta.removed:
-                previous = None
-            question = self._chain_question(draft, edit, chain, previous)
+            previous_answers = previous_chains.get(chain.path)
+            if previous_answers and previous_answers.items[0] not in draft.delta.removed:
+                previous_answers = None
+            question = self._chain_question(draft, edit, chain, previous_answers)
             if question is not None and question.prompt not in asked_prompts:
                 asked_prompts.add(question.prompt)
                 written_counts[hop_count] += 1
@@ -341,22 +349,22 @@ class EditWriter:
         }
         written_counts: dict[QuestionKind, int] = defaultdict(int)
         asked_prompts: set[str] = set()
-        for neighbour in self._neighbours.get(draft.key, ()):
-            if written_counts[neighbour.kind] == self.per_edit:
+        for neighbour_fact in self._neighbours.get(draft.key, ()):
+            if written_counts[neighbour_fact.kind] == self.per_edit:
                 continue
-            answers = self._answers(neighbour.objects)
-            is_of_subject = neighbour.kind == "same subject"
+            answers = self._answers(neighbour_fact.objects)
+            is_of_subject = neighbour_fact.kind == "same subject"
             if not is_of_subject and self._names.may_mean_others(
-                [neighbour.near_subject], neighbour.objects
+                [neighbour_fact.near_subject], neighbour_fact.objects
             ):
                 continue
             name = (
                 draft.delta.subject_name
                 if is_of_subject
-                else self._names.name(neighbour.near_subject)
+                else self._names.name(neighbour_fact.near_subject)
             )
-            template = self.templates[neighbour.near_relation]
-            prompt = template.prompts(name, has_several=len(neighbour.objects) > 1)[0].text
+            template = self.templates[neighbour_fact.near_relation]
+            prompt = template.prompts(name, has_several=len(neighbour_fact.objects) > 1)[0].text
             has_same_name = any(
                 normalize_or_keep(answer.label) in changed_names for answer in answers.answers
             )
@@ -366,18 +374,18 @@ class EditWriter:
             if has_same_name or is_given_away or is_taken:
                 continue
             asked_prompts.add(prompt)
-            written_counts[neighbour.kind] += 1
+            written_counts[neighbour_fact.kind] += 1
             yield self._question(
                 edit,
-                neighbour.kind,
+                neighbour_fact.kind,
                 prompt,
-                subject=neighbour.near_subject,
-                subject_label=self._names.entities[neighbour.near_subject].label,
-                relation=neighbour.near_relation,
+                subject=neighbour_fact.near_subject,
+                subject_label=self._names.entities[neighbour_fact.near_subject].label,
+                relation=neighbour_fact.near_relation,
                 question=template.question(name, edit.period_last),
                 targets=answers.names,
                 answers=answers.answers,
-                statements=neighbour.statements,
+                statements=neighbour_fact.statements,
             )
 
     def _question(

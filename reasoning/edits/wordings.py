@@ -135,8 +135,8 @@ class EditTemplates(Strict):
         """Return the wordings of a question about what a path leads to on a day."""
         day_words = format_date(day)
         if self.phrases and self.phrases.ask:
-            asked = render.phrase(self.phrases.ask, path_words)
-            return tuple(frame.format(day=day_words, asked=asked) for frame in _CHAIN_FRAMES)
+            asked_phrase = render.phrase(self.phrases.ask, path_words)
+            return tuple(frame.format(day=day_words, asked=asked_phrase) for frame in _CHAIN_FRAMES)
         return tuple(
             render.phrase(self.timeless or "", frame.format(noun=path_words, day=day_words))
             for frame in _LASTING_FRAMES
@@ -145,8 +145,8 @@ class EditTemplates(Strict):
     def reverse_question(self, object_name: str, day: date) -> str:
         """Return the question that names the object and asks for the subject."""
         ask_subject = self.phrases.ask_subject if self.phrases else None
-        asked = render.phrase(ask_subject or "", "", object_name, self.articles)
-        return f"On {format_date(day)}, {asked}?"
+        asked_phrase = render.phrase(ask_subject or "", "", object_name, self.articles)
+        return f"On {format_date(day)}, {asked_phrase}?"
 
     def _up_to_object(self, text: str, subject: str) -> str:
         return render.query(text, subject, "\0", self.articles).partition("\0")[0].rstrip()

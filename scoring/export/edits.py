@@ -64,14 +64,14 @@ def edit_records(release: Release) -> Iterator[EditRecord]:
     question_configs = {
         config.name: config for config in release.manifest.configs if config.name in ASKED
     }
-    waiting = {
+    waiting_rows = {
         name: _ByEdit(row for split in config.splits if split.rows for row in release.rows(split))
         for name, config in question_configs.items()
     }
     for config in configs:
         for split in config.splits:
             for edit in release.rows(split):
-                questions = {name: rows.of(edit["sequence"]) for name, rows in waiting.items()}
+                questions = {name: rows.of(edit["sequence"]) for name, rows in waiting_rows.items()}
                 yield EditRecord(edit, questions, release.answers_before.get(edit["id"]))
 
 
