@@ -175,7 +175,7 @@ def test_a_release_of_inputs_elsewhere_is_that_of_the_files(
     there = find_inputs(recipe, path, {"dump": [url]}, None, store)
     assert here["dump"].key_data() == there["dump"].key_data()
     release_options = ReleaseOptions(
-        given={"dump": [url]}, snapshot=None, templates=tmp_path, build=store.root, say=store.say
+        given={"dump": [url]}, snapshot=None, build=store.root, say=store.say
     )
     rebuilding_command = rebuild_command(path, recipe, release_options)
     assert rebuilding_command == f"factdrift release temporal-facts --dump {dump.name}"

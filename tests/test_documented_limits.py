@@ -28,6 +28,7 @@ from factdrift.builders.release.tasks import MAX_TOKENS
 from factdrift.builders.rows import Article, ArticleQuestions
 from factdrift.builders.rows.cloze import PromptFact
 from factdrift.builders.rows.frames import EXAMPLE_COUNT, read_frames
+from factdrift.scoring.summary import few_rows_text
 from tests.conftest import ROOT, run_cli
 from tests.filter_cases import FINDER
 
@@ -73,6 +74,7 @@ HELD: dict[str, str] = {
     "A passage is six lines": "test_wmt_passages.py::test_chunks_of_six",
     "three at most": "test_documented_limits.py::test_a_prompt_shows_three_facts",
     "up to three facts of a relation": "test_invariant_lama.py::test_what_prompts_show_is_asked_of",
+    "fewer than ten rows": "test_documented_limits.py::test_nine_rows_are_few",
     "after 16 tokens": "test_documented_limits.py::test_answers_have_sixteen_tokens",
     "more than a tenth of a model's answers": "test_scoring.py::test_an_answer_again_and_again_is",
     "fill one to five of them": "test_cloze_tokens.py::test_views",
@@ -149,6 +151,10 @@ def test_answers_have_sixteen_tokens() -> None:
     run_model = _commands()["run-model"]
     (option,) = [option for option in run_model.params if option.name == "new_tokens"]
     assert option.default == MAX_TOKENS == 16
+
+
+def test_nine_rows_are_few() -> None:
+    assert few_rows_text({"2025Q2": 10, "2025Q3": 9, "2025Q4": 0}) == "2025Q4 (0), 2025Q3 (9)"
 
 
 # --- Bounds of keys and options -------------------------------------------------------------------

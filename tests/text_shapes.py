@@ -335,6 +335,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "relative dates": lambda text: dates.date_pattern("relative").search(text),
     "contains_as_scored": lambda text: given_away.contains_as_scored(text, text),
     "overlaps": lambda text: given_away.overlaps(text, text[1:]),
+    "gives_away": lambda text: given_away.gives_away(text, text[1:]),
     "object_names": lambda text: given_away.object_names.__wrapped__(
         text[: len(text) // 2], (text[len(text) // 2 :],)
     ),
@@ -354,6 +355,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "split_sentences": sentence_rules.split_sentences,
     "normalize_answer": squad.normalize_answer,
     "normalize_many": lambda text: squad.normalize_many([text, f"{text}é"]),
+    "form_says_nothing": squad.form_says_nothing,
     "exact_match": lambda text: squad.exact_match(text, [text]),
     "f1": lambda text: squad.f1(text, [text, "Leeds"]),
     "verdict": lambda text: squad.verdict(text, ["Leeds"], [text], [text]),

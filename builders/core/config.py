@@ -99,7 +99,7 @@ def mistakes(messages: Iterable[tuple[Loc, str]]) -> ValidationError:
     return ValidationError.from_exception_data("mistakes", error_details)
 
 
-_SIMILAR = 0.7
+_SIMILAR = 0.65
 """Share of letters that two similar names have in common, in order: 0.6 is met by chance, as by
 `zsre` and `stream`."""
 
