@@ -114,9 +114,9 @@ def test_a_release_of_two_like_dumps_says_that_nothing_changed(tmp_path: Path) -
     assert release_run.stdout == "a b/temporal-facts-latest/1.0.0\n"
     assert "nothing changed: no row of changes says so" in release_run.stderr
     (next_line,) = re.findall(r"^  next: (.+)$", release_run.stderr, re.M)
-    program_end = next_line.index("export ")
-    export_run = run_cli(*shlex.split(next_line[program_end:]), cwd=tmp_path)
-    assert (tmp_path / export_run.stdout.rstrip("\n")).is_dir()
+    program_end = next_line.index("verify ")
+    verify_run = run_cli(*shlex.split(next_line[program_end:]), cwd=tmp_path)
+    assert "whole and unchanged" in verify_run.stdout
     again_words = ["release", "temporal-facts-latest", "--older", paths[0], "--dump", paths[1]]
     again_run = run_cli(*again_words, "--out", "a b", "-q", "--json", cwd=tmp_path)
     (outcome,) = json.loads(again_run.stdout)

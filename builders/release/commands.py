@@ -471,7 +471,8 @@ def correct(
     if entries:
         added = correcting.add_entries(file, entries)
         for entry in added:
-            say(f"  written into {file}: {entry.id}")
+            # a name with a line end stays on one line
+            say(f"  written into {repr(str(file))[1:-1]}: {entry.id}")
             if entry.row is not None and folder is not None:
                 _say_statements(entry.row, folder)
     corrections = checked_corrections(file, out, None)
