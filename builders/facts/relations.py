@@ -579,13 +579,23 @@ def load_relations(folder: Path) -> Relations:
     return Relations(relations, wrong)
 
 
+def is_relation_name(name: str) -> bool:
+    """Whether a template can have this name: `P3300` or `P54-club`, not `p54` or `P54_club`."""
+    return re.fullmatch(_PROPERTY, name) is not None
+
+
+def are_ours(folder: Path) -> bool:
+    """Whether a folder of templates is the project's."""
+    return folder.resolve() == TEMPLATES.resolve()
+
+
 def template_texts(folder: Path) -> dict[str, str]:
     """Return the texts of the templates of a folder, by file name."""
     template_paths = sorted(folder.glob("*.yaml"))
     return {
         template_path.name: template_path.read_text("utf-8")
         for template_path in template_paths
-        if re.fullmatch(_PROPERTY, template_path.stem)
+        if is_relation_name(template_path.stem)
     }
 
 
@@ -597,7 +607,7 @@ def load_relation(folder: Path, relation_id: str) -> Relation | None:
     for template_folder in (folder, TEMPLATES):
         template_file = template_folder / f"{relation_id}.yaml"
         # a relation of somebody's release is text of others, and may name any path
-        if re.fullmatch(_PROPERTY, relation_id) and template_file.is_file():
+        if is_relation_name(relation_id) and template_file.is_file():
             return _TemplateReader(template_folder).read(template_file)
     return None
 
@@ -641,7 +651,7 @@ class _TemplateReader:
 def relations_with_own(folder: Path) -> Relations:
     """Return the project's relations and those of a folder, which may replace some of ours."""
     our_relations = load_relations(TEMPLATES).whole()
-    if folder.resolve() == TEMPLATES.resolve():
+    if are_ours(folder):
         return our_relations
     own_relations = load_relations(folder)
     kept_relations = {

@@ -22,6 +22,7 @@ from factdrift.builders.facts.relations import (
     TEMPLATES,
     Example,
     Relation,
+    are_ours,
     json_schema,
     load_relations,
 )
@@ -42,10 +43,7 @@ def check(folder: Path, names: Collection[str] = ()) -> Iterator[str]:
     for relation in _named_relations(folder, names):
         yield from _template_lines(relation)
     schema_path = folder / SCHEMA
-    if (
-        folder.resolve() == TEMPLATES.resolve()
-        and schema_path.read_text(encoding="utf-8") != json_schema()
-    ):
+    if are_ours(folder) and schema_path.read_text(encoding="utf-8") != json_schema():
         schema_place = display_path(schema_path)
         raise UserError(
             "not the schema of this version", where=schema_place, hint="run: make schema"

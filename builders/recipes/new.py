@@ -12,6 +12,7 @@ from typing import Any
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.extensions import ExtensionPoint
 from factdrift.builders.core.files import atomic_folder, disk_errors, resource
+from factdrift.builders.facts.relations import is_relation_name
 from factdrift.builders.facts.template_files import SCHEMA, write_schema
 from factdrift.builders.recipes.datasets import DATASETS
 
@@ -28,8 +29,6 @@ NEXT_STEPS = {
     "and factdrift release RECIPE --templates {folder} with {name} in its relations",
 }
 """The kinds of skeletons, each with the next step of its author."""
-_RELATION = re.compile(r"P[1-9]\d*(-[a-z]+)*")
-"""`P3300`, `P54-club`, not `p54` or `P54_club`: the names of relation templates."""
 _PACKAGE_KINDS = ("dataset", "filter", "backend", "platform")
 
 
@@ -75,7 +74,7 @@ def write_skeleton(kind: str, name: str, out: Path) -> Path:
 
 def _write_relation(name: str, folder: Path) -> Path:
     """Write a relation template, and beside it the schema for editors where there is none."""
-    if not _RELATION.fullmatch(name):
+    if not is_relation_name(name):
         hint_text = "the property in Wikidata, or that and a word of yours: P3300, P3300-opera"
         raise UserError("not a name for a relation", where=name, hint=hint_text)
     template_path = folder / f"{name}.yaml"

@@ -23,7 +23,7 @@ _ENTRY_HEAD = re.compile(r"^## (\d+\.\d+\.\d+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class VersionEntry:
-    """One version in the list of changes: its day, a line about it, and Markdown below."""
+    """One version in the list of changes, with what is said of it in Markdown."""
 
     version: str
     text: str

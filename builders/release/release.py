@@ -28,7 +28,7 @@ from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run, RunInputs
 from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
 from factdrift.builders.core.tidy import note_use
-from factdrift.builders.facts.relations import template_texts
+from factdrift.builders.facts.relations import are_ours, template_texts
 from factdrift.builders.facts.steps import CORRECTED, Facts
 from factdrift.builders.recipes.datasets import prose_of
 from factdrift.builders.recipes.dumps import resolve_inputs
@@ -443,7 +443,7 @@ def rebuild_command(recipe_path: Path, recipe: Recipe, options: ReleaseOptions) 
             )
     if options.snapshot:
         command_words += ["--snapshot-date", options.snapshot]
-    if _has_own_templates(options):
+    if not are_ours(options.templates):
         command_words += ["--templates", OWN_TEMPLATES]
     if options.model is not None:
         command_words += model_words(options.model)
@@ -453,10 +453,6 @@ def rebuild_command(recipe_path: Path, recipe: Recipe, options: ReleaseOptions) 
         if number:
             command_words += [f"--{name}", str(number)]
     return shlex.join(command_words)
-
-
-def _has_own_templates(options: ReleaseOptions) -> bool:
-    return options.templates.resolve() != TEMPLATES.resolve()
 
 
 def named_model(backend: str, values: Mapping[str, object]) -> "ModelSettings":
@@ -519,7 +515,7 @@ def _meta(recipe_path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) 
         code_version=factdrift.__version__,
         libraries=dict(sorted(libraries.items())),
         parameters=recipe.build.model_dump(mode="json"),
-        templates=template_texts(options.templates) if _has_own_templates(options) else {},
+        templates={} if are_ours(options.templates) else template_texts(options.templates),
         inputs=tuple(
             Input(
                 name=source.name,
