@@ -20,7 +20,7 @@ TEXTS = ("recipe", "archives", "layout", "dataset", "results", "prompts", *INPUT
 """Parameters that take a path as text, for they take names, addresses or patterns, too."""
 WRITTEN = ("out", "build", "to", "notes", "croissant", "feedback", "share", "svg")
 """Parameters that name what is written, so that most odd names do."""
-ODD = ("long", "deep", "newline", "-", "~", "folder", "fifo", "loop", "gone")
+ODD = ("long", "deep", "newline", "newline.json", "-", "~", "folder", "fifo", "loop", "gone")
 UNWRITABLE = ("long", "deep", "fifo", "loop", "empty.txt")
 EMPTY = ("json", "parquet", "yaml", "txt")
 QUICK = ("verify", "steps", "diff", "layouts", "templates")
@@ -50,6 +50,7 @@ class Place:
         (tmp / "gone").symlink_to(tmp / "nowhere")
         for name in EMPTY:
             (tmp / f"empty.{name}").touch()
+        (tmp / "out/c\nd.json").write_text('{"models": 3')
         batch = batch_of(tmp)
         release = publish(tmp / "releases").folder
         predictions = tmp / "p.jsonl"
@@ -79,6 +80,7 @@ class Place:
     def odd(self, name: str) -> str:
         """What a user could write, by its kind."""
         odd_paths = {"long": "x" * 5000, "deep": "x/" * 2400 + "x", "newline": "a\nb"}
+        odd_paths["newline.json"] = "c\nd.json"
         return odd_paths.get(name, name if name in "-~" else str(self.folder / name))
 
 
@@ -128,7 +130,7 @@ def test_an_odd_path(command: str, one: Any, odd: str, place: Place) -> None:
         ended_process = run_cli(command, *command_words, cwd=place.folder / "out", ok=False)
     printed_text = ended_process.stderr + ended_process.stdout
     assert "Traceback" not in printed_text
-    assert odd not in ("long", "newline") or path not in printed_text
+    assert odd not in ("long", "newline", "newline.json") or path not in printed_text
     if ended_process.returncode:
         told_errors = [line for line in printed_text.splitlines() if line.startswith("error: ")]
         assert len(told_errors) == 1 or (

@@ -112,11 +112,14 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str | None:
 
 
 def display_path(path: Path) -> str:
-    """Return `path` as messages print it: relative to the current directory if it is below that."""
+    """Return `path` as messages print it: relative to the current directory if it is below that.
+
+    Its control characters are escaped, so that a name with a line end in it stays on its line.
+    """
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
+        return on_a_line(str(path.resolve().relative_to(Path.cwd())))
     except (ValueError, OSError, RuntimeError):  # elsewhere, or a link that leads to itself
-        return str(path)
+        return on_a_line(str(path))
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
