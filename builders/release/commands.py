@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Option
 
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.inputs import with_inputs
 from factdrift.builders.core.options import (
@@ -401,6 +402,47 @@ def why(
         echo(line)
 
 
+def show(
+    folder: Release,
+    row: Annotated[
+        list[str] | None, Argument(help="Ids of rows; without any, a few are drawn.")
+    ] = None,
+    *,
+    config: Annotated[str | None, Option(help="Rows of this config alone.")] = None,
+    split: Annotated[str | None, Option(help="Rows of this split alone.")] = None,
+    rows: Annotated[int, Option(min=1, help="Rows of each config.")] = 3,
+    columns: Annotated[
+        str, Option(help="Columns, with commas between them.", show_default="prompt and answers")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Print a few rows of a release, of each config; or the whole rows of some ids."""
+    from factdrift.builders.release.show import RowChoice, chosen_rows, shown_lines
+
+    column_names = tuple(name.strip() for name in columns.split(",") if name.strip())
+    choice = RowChoice(config, split, rows, tuple(row or ()), column_names)
+    shown_rows = chosen_rows(folder, choice)
+    if as_json:
+        echo_json(
+            [
+                {"config": shown.config.name, "split": shown.split.name, "row": shown.values}
+                for shown in shown_rows
+            ]
+        )
+        return
+    last_config = first_id = None
+    for shown in shown_rows:
+        if shown.config.name != last_config:
+            row_count = sum(split.rows for split in shown.config.splits)
+            echo(f"{shown.config.name}, {row_count:,} rows: {shown.config.description}")
+        last_config, first_id = shown.config.name, first_id or shown.values.get("id")
+        for line in shown_lines(shown, all_columns=bool(row or column_names)):
+            echo(line)
+        echo("")
+    if first_id is not None:
+        say(f"next: factdrift why {first_id} {display_path(folder)}")
+
+
 def correct(
     item: Annotated[
         str | None,
@@ -577,7 +619,7 @@ def publish(
 
 
 ALL: tuple[Callable[..., None], ...] = (
-    *(release, record, steps, rebuild, clean, verify, diff),
+    *(release, record, steps, rebuild, clean, verify, diff, show),
     with_inputs(why, "dump", "news"),
     *(correct, tasks, push, publish),
 )

@@ -1,0 +1,197 @@
+"""`factdrift show`: a few rows of a release, to read before anything is run on them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from factdrift.builders.core import duck
+from factdrift.builders.core.config import did_you_mean
+from factdrift.builders.core.errors import UserError, on_a_line
+from factdrift.builders.core.schema import reading
+from factdrift.builders.release.manifest import (
+    ConfigEntry,
+    Manifest,
+    SplitEntry,
+    load_manifest,
+    locate_file,
+)
+from factdrift.builders.release.why.lookup import find_row, similar_ids
+
+__outside_step_keys__ = True
+
+_BATCH_ROWS = 256
+"""Rows in memory at a time: few, because a row can hold a whole page."""
+_TEXT_WIDTH = 300
+"""Characters of a value that are printed: a prompt whole, the beginning of an article."""
+_PLAIN_COLUMNS = 8
+"""Columns that are printed of a row that asks nothing; builders put the telling ones first."""
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A row that is shown, with its config and split, and its values by column."""
+
+    config: ConfigEntry
+    split: SplitEntry
+    values: Mapping[str, Any]
+
+    @property
+    def place(self) -> str:
+        """`updated/2021Q3`."""
+        return f"{self.config.name}/{self.split.name}"
+
+
+@dataclass(frozen=True)
+class RowChoice:
+    """Which rows are shown: so many of each config, of one config or split, or those of ids."""
+
+    config: str | None = None
+    split: str | None = None
+    rows: int = 3
+    ids: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+
+def chosen_rows(release_folder: Path, choice: RowChoice) -> Iterator[ShownRow]:
+    """Yield the rows of a choice, config by config in the order of the manifest.
+
+    Rows lie evenly from the first to the last of their config, so the same ones come every time.
+    Raises `UserError` if there is no such config, split, column or id.
+    """
+    release_manifest = load_manifest(release_folder)
+    if choice.ids:
+        yield from _rows_of_ids(release_folder, release_manifest, choice)
+        return
+    for config in _chosen_configs(release_folder, release_manifest, choice):
+        splits = [split for split in config.splits if choice.split in (None, split.name)]
+        positions = _even_positions(sum(split.rows for split in splits), choice.rows)
+        columns = _columns(config, choice.columns)
+        for split in splits:
+            inner_positions = [position for position in positions if 0 <= position < split.rows]
+            split_file = locate_file(release_folder, split.file)
+            for values in _rows_at(split_file, inner_positions, columns):
+                yield ShownRow(config, split, values)
+            positions = [position - split.rows for position in positions]
+
+
+def shown_lines(row: ShownRow, *, all_columns: bool) -> Iterator[str]:
+    """Yield the values of a row for people, a line for each; the middle of long ones is left out.
+
+    Of a row that asks something, the prompt and the answers are shown, else the first columns.
+    """
+    roles = row.config.roles
+    if all_columns:
+        row_columns = list(row.values)
+    elif roles is not None:
+        row_columns = ["id", roles.prompt, roles.targets]
+    else:
+        row_columns = list(row.values)[:_PLAIN_COLUMNS]
+    name_width = max(map(len, ("place", *row_columns)))
+    yield f"  {'place':<{name_width}}  {row.place}"
+    for name in row_columns:
+        yield f"  {name:<{name_width}}  {_text(row.values[name])}"
+
+
+def _chosen_configs(
+    release_folder: Path, release_manifest: Manifest, choice: RowChoice
+) -> list[ConfigEntry]:
+    """The configs that have what was named; `UserError` where there is none."""
+    configs = list(release_manifest.configs)
+    if choice.config is not None:
+        config_names = [config.name for config in configs]
+        if choice.config not in config_names:
+            raise _unknown("config", choice.config, config_names, release_folder)
+        configs = [config for config in configs if config.name == choice.config]
+    split_names = list(dict.fromkeys(split.name for config in configs for split in config.splits))
+    if choice.split is not None:
+        if choice.split not in split_names:
+            raise _unknown("split", choice.split, split_names, release_folder)
+        configs = [
+            config for config in configs if choice.split in (split.name for split in config.splits)
+        ]
+    for wanted_column in choice.columns:
+        column_names = [column.name for config in configs for column in config.columns]
+        if wanted_column not in column_names:
+            known_names = list(dict.fromkeys(column_names))
+            raise _unknown("column", wanted_column, known_names, release_folder)
+        configs = [
+            config
+            for config in configs
+            if wanted_column in (column.name for column in config.columns)
+        ]
+    return configs
+
+
+def _even_positions(row_count: int, wanted_count: int) -> list[int]:
+    """Positions in the middles of equal parts: 16, 50 and 83 for three of a hundred rows."""
+    part_count = min(row_count, wanted_count)
+    return [(2 * part + 1) * row_count // (2 * part_count) for part in range(part_count)]
+
+
+def _columns(config: ConfigEntry, wanted_columns: Sequence[str]) -> list[str]:
+    """The columns to read: all, or the wanted ones behind the id, where the config has one."""
+    column_names = [column.name for column in config.columns]
+    if not wanted_columns:
+        return column_names
+    return list(dict.fromkeys((*(name for name in column_names if name == "id"), *wanted_columns)))
+
+
+def _unknown(kind: str, name: str, known_names: Sequence[str], release_folder: Path) -> UserError:
+    near_name = did_you_mean(name, known_names)
+    hint_text = f"did you mean {near_name}?" if near_name else f"there are {', '.join(known_names)}"
+    return UserError(f"no {kind} {on_a_line(name)!r}", where=release_folder, hint=hint_text)
+
+
+def _rows_at(
+    file_path: Path, positions: Sequence[int], columns: list[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows at rising positions of a file."""
+    waiting_positions, first_position = list(positions), 0
+    if not waiting_positions:
+        return
+    with reading(file_path) as split_file:
+        for batch in split_file.iter_batches(_BATCH_ROWS, columns=columns):
+            while waiting_positions and waiting_positions[0] < first_position + batch.num_rows:
+                (row,) = batch.slice(waiting_positions.pop(0) - first_position, 1).to_pylist()
+                yield {name: row[name] for name in columns}
+            if not waiting_positions:
+                return
+            first_position += batch.num_rows
+
+
+def _rows_of_ids(
+    release_folder: Path, release_manifest: Manifest, choice: RowChoice
+) -> Iterator[ShownRow]:
+    """Yield the rows of ids, in the order that they were asked for."""
+    with duck.connect() as db:
+        for row_id in choice.ids:
+            row = find_row(db, release_folder, release_manifest, row_id, choice.config)
+            if row is None:
+                near_ids = similar_ids(db, release_folder, release_manifest, row_id)
+                hint_text = f"there are {', '.join(near_ids)}" if near_ids else None
+                message = f"no row {on_a_line(row_id)!r}"
+                raise UserError(message, where=release_folder, hint=hint_text)
+            columns = _columns(row.config, choice.columns)
+            if lacking_columns := [name for name in columns if name not in row.values]:
+                known_names = list(row.values)
+                raise _unknown("column", lacking_columns[0], known_names, release_folder)
+            row_values = {name: row.values[name] for name in columns}
+            yield ShownRow(row.config, row.split, row_values)
+
+
+def _text(value: Any) -> str:
+    """A value on one line, without its middle where it is long: `Ana Luz | Ana L.` of two texts."""
+    if value is None or value == []:
+        return "(none)"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value_text = " | ".join(value)
+    else:
+        value_text = str(value)
+    value_line = on_a_line(value_text)
+    if len(value_line) <= _TEXT_WIDTH:
+        return value_line
+    left_out = len(value_line) - _TEXT_WIDTH
+    return (
+        f"{value_line[: _TEXT_WIDTH * 2 // 3]} […{left_out:,}…] {value_line[-_TEXT_WIDTH // 3 :]}"
+    )
