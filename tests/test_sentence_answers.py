@@ -8,6 +8,7 @@ import pytest
 from factdrift import score
 from factdrift.builders.text.squad import says_nothing, verdict
 from factdrift.scoring.score import Scores
+from factdrift.scoring.sentences import SentenceAnswers
 from tests.dated_release import dated_release
 
 
@@ -103,3 +104,15 @@ def test_ways_to_say_nothing(answer: str, is_silent: bool, release: Path, tmp_pa
 )
 def test_somebody_may_be_called_none(known_names: dict[str, list[str]], expected: str) -> None:
     assert verdict("None", **known_names) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentences", "answers", "are_many"),
+    [(5, 49, True), (5, 50, False), (4, 4, False), (6, 59, True)],
+)
+def test_five_sentences_that_are_over_a_tenth_are_many(
+    sentences: int, answers: int, are_many: bool
+) -> None:
+    counts = SentenceAnswers(answers, exact=0, right=sentences - 2, outdated=1, early=1)
+    assert counts.are_many is are_many
+    assert f"of {answers:,} answers" in counts.warning
