@@ -448,7 +448,7 @@ def test_an_archive_that_the_build_read_is_found(
     workspace.checksum(archive)
     explanation = explain("dddd000000000001", released, WhySources(workspace.root))
     assert explanation.texts[0].text == article.text
-    assert wrong(explanation) == ["the article is of 2020-02-10, the row says 2019-01-01"]
+    assert wrong(explanation) == ["the article is of 2020-02-10, `article_day` says 2019-01-01"]
 
 
 @pytest.mark.parametrize("dataset", SAMPLED)

@@ -1,34 +1,20 @@
 """What speaks for a row and against it: each check compares two things that ought to agree."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
-from typing import Any
 
 from factdrift.builders import rows
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.facts.intervals import DATES
 from factdrift.builders.release.manifest import Manifest, locate_file
-from factdrift.builders.release.why.claims import ClaimedItem, Claims
-from factdrift.builders.release.why.histories import (
-    HOLDS,
-    AskedTime,
-    FactHistory,
-    HistoryReader,
-)
+from factdrift.builders.release.why.agreement import RowCheck
+from factdrift.builders.release.why.claims import Claims
+from factdrift.builders.release.why.days import day_checks
+from factdrift.builders.release.why.held import held_checks
+from factdrift.builders.release.why.histories import FactHistory, HistoryReader
 from factdrift.builders.release.why.lookup import ReleasedRow, Values
 from factdrift.builders.release.why.texts import ShownText
-from factdrift.builders.wmt.lines import ARTICLE_ID
-
-
-@dataclass(frozen=True)
-class RowCheck:
-    """Two things that ought to agree, in words; `agrees` is false where they do not."""
-
-    agrees: bool
-    words: str
 
 
 def file_check(release_folder: Path, release_manifest: Manifest, file_path: str) -> RowCheck:
@@ -47,6 +33,7 @@ def row_checks(
     histories: Sequence[FactHistory],
     texts: Sequence[ShownText],
     reader: HistoryReader,
+    release_manifest: Manifest,
     mended_ids: Collection[str] = (),
 ) -> Iterator[RowCheck]:
     """Yield the checks of a row that what was found allows.
@@ -54,14 +41,14 @@ def row_checks(
     `mended_ids` are statements of which corrections, and not the dump, say the object or the days.
     """
     yield from _names(row.values, claims, histories, reader)
-    yield from _times(row.values, claims, histories)
+    yield from held_checks(row.values, claims, histories)
     yield from _statements(row.values, claims, histories, reader)
     if mended_ids and row.values.get("statement") in mended_ids:
         yield RowCheck(True, "the statement of the row is as a correction has it")
     elif reader.has_statements:
         yield from _own_statement(row.values, histories)
     yield from _spans(texts)
-    yield from _days(row.values)
+    yield from day_checks(row, claims, release_manifest)
     yield from _change(row.values)
 
 
@@ -98,7 +85,9 @@ def _accepted_names(
     row_values: Values, claims: Claims, reader: HistoryReader
 ) -> Iterator[RowCheck]:
     """Whether the answers are accepted, and so the choice that is said to be right."""
-    for claimed_item in claims.answers:
+    # what was right before is no accepted answer, and some rows do not say which answers these are
+    all_accepted = "still_true" in row_values or len(claims.answers) == 1
+    for claimed_item in claims.answers if all_accepted else ():
         item_label = claimed_item.label or reader.label(claimed_item.item)
         is_accepted = any(item_label in target for target in claims.targets)
         if claims.targets and item_label and not is_accepted:
@@ -111,64 +100,6 @@ def _accepted_names(
         yield RowCheck(
             is_accepted, check_words if is_accepted else check_words.replace("an ", "no ")
         )
-
-
-def _times(
-    row_values: Values, claims: Claims, histories: Sequence[FactHistory]
-) -> Iterator[RowCheck]:
-    """Whether the answers held when the row asks, and nothing else did."""
-    # a question over several facts, such as who was first, has answers of other times
-    if claims.asked_time is None or row_values.get("family") not in (None, "chain"):
-        return
-    if not any(history.terms for history in histories):
-        return
-    for claimed_item in claims.held_objects:
-        yield from _held(claimed_item, claims.asked_time, histories)
-    if claims.time_before is not None and row_values.get("split") in ("unchanged", "updated"):
-        for claimed_item in claims.items:
-            if claimed_item.part == "before":
-                yield from _held(claimed_item, claims.time_before, histories)
-    # of several hops the row says the answer of the last alone
-    if claims.pair is not None and claims.items and len(histories) == 1:
-        yield from _nothing_else(row_values, claims, claims.asked_time, histories[0])
-
-
-def _nothing_else(
-    row_values: Values, claims: Claims, asked_time: AskedTime, history: FactHistory
-) -> Iterator[RowCheck]:
-    """Whether something that the row does not name surely held, too."""
-    accepted_items = {claimed_item.item for claimed_item in claims.items}
-    other_labels = {
-        term.object: term.object_label
-        for term in history.terms
-        if term.holds == "surely" and term.object not in accepted_items
-    }
-    if not other_labels:
-        yield RowCheck(True, f"nothing else surely held {asked_time.words}")
-    elif not row_values.get("specifier"):
-        # easy questions of TimeQA leave out what touches their boundaries
-        names = ", ".join(f"“{label}” ({item})" for item, label in sorted(other_labels.items()))
-        other_words = f"{names} surely held {asked_time.words}, too, and the row does not say it"
-        yield RowCheck(False, other_words)
-
-
-def _held(
-    claimed_item: ClaimedItem, asked_time: AskedTime, histories: Sequence[FactHistory]
-) -> Iterator[RowCheck]:
-    """Whether an item surely held at a time."""
-    item, label = claimed_item.item, claimed_item.label
-    terms = [term for history in histories for term in history.terms if term.object == item]
-    name = f"“{label or next((term.object_label for term in terms), '')}” ({item})"
-    if not terms:
-        yield RowCheck(False, f"{name} has no term in this history")
-        return
-    best = min((asked_time.holds(term) for term in terms), key=HOLDS.index)
-    check_words = {
-        "surely": f"{name} surely held {asked_time.words}",
-        "perhaps": f"{name} held perhaps, not surely, {asked_time.words}",
-        "not": f"{name} did not hold {asked_time.words}",
-    }
-    yield RowCheck(best == "surely", check_words[best])
 
 
 def _statements(
@@ -242,21 +173,3 @@ def _change(row_values: Values) -> Iterator[RowCheck]:
     yield RowCheck(
         agrees, check_words if agrees else f"the days do not fit `{row_values['change']}`"
     )
-
-
-def _days(row_values: Values) -> Iterator[RowCheck]:
-    """Whether days that a row writes twice are the same, and in the right order."""
-    article_id = row_values.get("evidence_id") or row_values.get("article")
-    id_parts = ARTICLE_ID.fullmatch(article_id) if isinstance(article_id, str) else None
-    article_day = row_values.get("article_day")
-    if id_parts and isinstance(article_day, date):
-        id_day = "-".join(id_parts.groups()[:3])
-        if id_day != article_day.isoformat():
-            yield RowCheck(False, f"the article is of {id_day}, the row says {article_day}")
-    later_columns = (("article_day", "question_day"), ("as_of", "asked_on"))
-    for first, second in (*later_columns, ("evidence_ts", "question_ts")):
-        earlier: Any = row_values.get(first)
-        later: Any = row_values.get(second)
-        is_comparable = type(earlier) is type(later) and isinstance(earlier, date | int)
-        if is_comparable and earlier > later:
-            yield RowCheck(False, f"`{second}` ({later}) lies before `{first}` ({earlier})")

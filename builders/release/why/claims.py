@@ -1,6 +1,7 @@
 """What a row claims, read from the columns that rows share: its time, its answers, its subject."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Literal
@@ -181,7 +182,7 @@ def _stretch_words(first_day: date | None, last_day: date | None) -> str:
 def _time_of_roles(row: ReleasedRow) -> AskedTime | None:
     """The day that the roles of a config name as the time of its rows."""
     for column_name in row.config.roles.time if row.config.roles else ():
-        day = _day(_inner(row.values, column_name.split(".")))
+        day = day_of(_inner(row.values, column_name.split(".")))
         if day is not None:
             return AskedTime(day, day, f"on {day}")
     return None
@@ -193,9 +194,11 @@ def _inner(value: Any, path: Sequence[str]) -> Any:
     return value
 
 
-def _day(value: Any) -> date | None:
+def day_of(value: Any) -> date | None:
+    """Return a day, or the day of a number of seconds since 1970; None of anything else."""
     if isinstance(value, date):
         return value
-    if isinstance(value, int):  # seconds since 1970, as StreamingQA has days
-        return datetime.fromtimestamp(value, UTC).date()
+    if isinstance(value, int) and not isinstance(value, bool):  # as StreamingQA has days
+        with suppress(OverflowError, ValueError, OSError):
+            return datetime.fromtimestamp(value, UTC).date()
     return None

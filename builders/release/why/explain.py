@@ -14,7 +14,8 @@ from factdrift.builders.release import manifest
 from factdrift.builders.release.card import DROPPED
 from factdrift.builders.release.continuity import KEPT
 from factdrift.builders.release.manifest import Manifest, templates_of
-from factdrift.builders.release.why.checks import RowCheck, file_check, row_checks
+from factdrift.builders.release.why.agreement import RowCheck
+from factdrift.builders.release.why.checks import file_check, row_checks
 from factdrift.builders.release.why.claims import (
     ClaimedItem,
     Claims,
@@ -217,7 +218,8 @@ class _Explainer:
         texts = self._texts.texts(row.values)
         mended_ids = {cited.statement for cited in self._manifest.corrections if cited.mend}
         checks = row_checks(
-            row, claims, histories, texts, self._reader, {*filter(None, mended_ids)}
+            *(row, claims, histories, texts, self._reader, self._manifest),
+            mended_ids={*filter(None, mended_ids)},
         )
         pair = claims.pair
         beside = drops_of_pair(self._db, self._folder, *pair) if pair else []

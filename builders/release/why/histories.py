@@ -50,6 +50,11 @@ class AskedTime:
     last: date | None
     words: str
 
+    @property
+    def is_one_day(self) -> bool:
+        """Whether it is a single day."""
+        return self.first is not None and self.first == self.last
+
     def holds(self, term: "Term") -> Holds:
         """Whether a term held on some day of this time."""
         certainty = term.interval.holds_within(self.first or date.min, self.last or date.max)
@@ -140,6 +145,18 @@ class FactHistory:
     lives: tuple[Life, ...]
     rules: tuple[str, ...]
     """The rules of time of the relation's template, in words."""
+    has_source: bool = True
+    """Whether there are tables that would have its terms or statements."""
+
+    @property
+    def pair(self) -> FactPair:
+        """The subject and the relation."""
+        return FactPair(self.subject, self.relation)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is stated of them, or nobody could tell it."""
+        return bool(self.terms or self.statements) or not self.has_source
 
 
 class HistoryReader:
@@ -226,6 +243,7 @@ class HistoryReader:
             statements=tuple(statements),
             lives=tuple(lives[:_LIVES_SHOWN]),
             rules=rules,
+            has_source=self.has_statements or bool(self._release_tables),
         )
 
     def terms_with_ids(self, ids: Collection[str]) -> list[Values]:

@@ -61,14 +61,17 @@ def find_row(
     Several configs may have a row of one id: the first one is returned, and the others are named.
     """
     matches: list[ReleasedRow] = []
-    for config, split in _splits_with_ids(release_manifest, config_name):
+    wanted_splits = [*_splits_with_ids(release_manifest, config_name)]
+    other_splits = [*_splits_with_ids(release_manifest, None)] if config_name else []
+    for config, split in wanted_splits + other_splits:
         row_values = _first_match(db, locate_file(release_folder, split.file), "id = ?", [row_id])
         if row_values is not None:
             matches.append(ReleasedRow(config, split, row_values))
-    if not matches:
+    first_match = matches[0] if matches else None
+    if first_match is None or config_name not in (None, first_match.config.name):
         return None
-    first_match = matches[0]
-    other_places = tuple(match.place for match in matches[1:])
+    other_places = tuple(dict.fromkeys(match.place for match in matches[1:]))
+    other_places = tuple(place for place in other_places if place != first_match.place)
     return ReleasedRow(first_match.config, first_match.split, first_match.values, other_places)
 
 

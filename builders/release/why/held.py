@@ -1,0 +1,283 @@
+"""Checks of what held: who a time selects is worked out anew from the terms, and compared.
+
+A row claims that its answers surely held at a time and that nothing else did. The words of a check
+say of which time and by which rule it was worked out. Where a rule needs what is not here, nothing
+is said.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from typing import Any
+
+from factdrift.builders.facts.intervals import Interval
+from factdrift.builders.release.why.agreement import RowCheck, disagreement
+from factdrift.builders.release.why.claims import ClaimedItem, Claims
+from factdrift.builders.release.why.histories import HOLDS, AskedTime, FactHistory, Term
+from factdrift.builders.release.why.lookup import Values
+from factdrift.builders.timeqa.times import (
+    DAY,
+    MONTH,
+    PART,
+    YEAR,
+    Time,
+    TimeUnit,
+    select,
+    time_text,
+    unit,
+    unit_index,
+)
+
+_SPLITS_WITH_BEFORE = ("unchanged", "updated")
+"""Of a comparison of periods: the splits whose rows say what held in the period before."""
+
+
+def held_checks(
+    row_values: Values, claims: Claims, histories: Sequence[FactHistory]
+) -> Iterator[RowCheck]:
+    """Whether the answers held when the row asks, and nothing else did."""
+    own_history = next((history for history in histories if history.pair == claims.pair), None)
+    if claims.pair is not None and own_history is not None and not own_history.is_known:
+        pair_words = f"{claims.pair.subject} by {claims.pair.relation}"
+        yield disagreement(f"nothing at all is stated of {pair_words}")
+        return
+    if row_values.get("specifier"):
+        if own_history is not None and own_history.terms:
+            yield from _selected(row_values, claims, own_history)
+        return
+    # a question over several facts, such as who was first, has answers of other times
+    if claims.asked_time is None or row_values.get("family") not in (None, "chain"):
+        return
+    # of a path the row says the answers of the last hop alone
+    last_histories = [own_history] if own_history is not None else histories
+    last_histories = [history for history in last_histories if history.terms]
+    if not last_histories:
+        return
+    for claimed_item in claims.held_objects:
+        yield from _held(claimed_item, claims.asked_time, last_histories)
+    if own_history is not None and claims.items:
+        yield from _nothing_else(claims, claims.asked_time, own_history)
+    yield from _before(row_values, claims, last_histories)
+
+
+def _before(
+    row_values: Values, claims: Claims, histories: Sequence[FactHistory]
+) -> Iterator[RowCheck]:
+    """Whether what a row says of the period before is so, and what it says is new or gone."""
+    change = row_values.get("change") or row_values.get("split")
+    if claims.time_before is None or claims.pair is None:
+        return
+    items_before = [item for item in claims.items if item.part == "before"]
+    if change in _SPLITS_WITH_BEFORE:
+        for claimed_item in items_before:
+            yield from _held(claimed_item, claims.time_before, histories)
+        yield from _all_of_before(items_before, claims.time_before, histories)
+    elif change in ("new", "deleted"):
+        # what held in the other period; of `deleted` this is the later one
+        yield from _all_of_before((), claims.time_before, histories)
+    now_items = {item.item for item in claims.items if item.part in ("answer", "still true")}
+    before_items = {item.item for item in items_before}
+    if change == "deleted":
+        now_items, before_items = set(), now_items
+    for column, expected in (
+        ("added", now_items - before_items),
+        ("removed", before_items - now_items),
+    ):
+        stated = row_values.get(column)
+        if isinstance(stated, list) and change is not None and set(stated) != expected:
+            yield disagreement(
+                f"`{column}` is not what the answers and those of the period before differ by"
+            )
+    if change == "updated" and now_items == before_items:
+        yield disagreement("the row is `updated`, and its answers are those of the period before")
+    if change == "unchanged" and now_items != before_items:
+        yield disagreement("the row is `unchanged`, and its answers differ from those before")
+
+
+def _all_of_before(
+    named_items: Sequence[ClaimedItem], time: AskedTime, histories: Sequence[FactHistory]
+) -> Iterator[RowCheck]:
+    """Whether something that the row does not name held in the period before."""
+    named_ids = {claimed_item.item for claimed_item in named_items}
+    other_terms = [
+        term
+        for history in histories
+        for term in history.terms
+        if time.holds(term) == "surely" and term.object not in named_ids
+    ]
+    if other_terms:
+        other_words = f"{_names(other_terms)} surely held {time.words}, and the row does not say it"
+        yield disagreement(other_words)
+
+
+def _nothing_else(
+    claims: Claims, asked_time: AskedTime, history: FactHistory
+) -> Iterator[RowCheck]:
+    """Whether something surely held then that is no answer of the row."""
+    answer_ids = {item.item for item in claims.items if item.part != "before"}
+    other_terms = [
+        term
+        for term in history.terms
+        if asked_time.holds(term) == "surely" and term.object not in answer_ids
+    ]
+    # both hold on the day of a handover: who leaves on it is told as the answer before, if at all
+    before_ids = {item.item for item in claims.items if item.part == "before"}
+    leaving_terms = [
+        term
+        for term in other_terms
+        if term.object in before_ids and asked_time.is_one_day and term.end_last == asked_time.last
+    ]
+    staying_terms = [term for term in other_terms if term not in leaving_terms]
+    if staying_terms:
+        other_words = f"{_names(staying_terms)} surely held {asked_time.words}, too"
+        yield disagreement(f"{other_words}, and is no answer of the row")
+    elif leaving_terms:
+        yield RowCheck(
+            True, f"{_names(leaving_terms)} left on {asked_time.last}, nothing else held"
+        )
+    else:
+        yield RowCheck(True, f"nothing else surely held {asked_time.words}")
+
+
+def _held(
+    claimed_item: ClaimedItem, asked_time: AskedTime, histories: Sequence[FactHistory]
+) -> Iterator[RowCheck]:
+    """Whether an item surely held at a time."""
+    item, label = claimed_item.item, claimed_item.label
+    terms = [term for history in histories for term in history.terms if term.object == item]
+    name = f"“{label or next((term.object_label for term in terms), '')}” ({item})"
+    if not terms:
+        yield disagreement(f"{name} has no term in this history")
+        return
+    best = min((asked_time.holds(term) for term in terms), key=HOLDS.index)
+    check_words = {
+        "surely": f"{name} surely held {asked_time.words}",
+        "perhaps": f"{name} held perhaps, not surely, {asked_time.words}",
+        "not": f"{name} did not hold {asked_time.words}",
+    }
+    yield RowCheck(best == "surely", check_words[best])
+
+
+def _names(terms: Sequence[Term]) -> str:
+    labels = {term.object: term.object_label for term in terms}
+    return ", ".join(f"“{label}” ({item})" for item, label in sorted(labels.items()))
+
+
+# --- Times of TimeQA ----------------------------------------------------------------------------
+
+
+def _selected(row_values: Values, claims: Claims, history: FactHistory) -> Iterator[RowCheck]:
+    """Whether the objects of a row are those that its time selects, by the rules of TimeQA."""
+    is_easy = row_values.get("difficulty") == "easy"
+    question = str(row_values.get("question") or claims.prompt)
+    time = _time_of_question(row_values, question, is_easy)
+    if time is None:
+        named_days = f"{row_values.get('time_first')} to {row_values.get('time_last')}"
+        asked_words = f"the question does not ask `{row_values['specifier']}`"
+        yield disagreement(f"{asked_words} the days of the row, {named_days}")
+        return
+    snapshot = max((term.snapshot for term in history.terms if term.snapshot), default=date.max)
+    selected_places = select(
+        time,
+        [_ordinals(term) for term in history.terms],
+        snapshot.toordinal(),
+        counts_touching=not is_easy,
+    )
+    time_words = f"“{time_text(time, is_easy)}”"
+    if selected_places is None:
+        yield disagreement(f"it is in doubt what held {time_words}")
+        return
+    selected_terms = [history.terms[place] for place in selected_places]
+    selected_ids = {term.object for term in selected_terms}
+    row_ids = {claimed_item.item for claimed_item in claims.answers}
+    lacking_terms = [term for term in selected_terms if term.object not in row_ids]
+    if lacking_terms:
+        yield disagreement(
+            f"{_names(lacking_terms)} held {time_words}, and is no answer of the row"
+        )
+    for claimed_item in claims.answers:
+        if claimed_item.item not in selected_ids:
+            name = f"“{claimed_item.label}” ({claimed_item.item})"
+            yield disagreement(f"{name} is not what held {time_words}, by the rule of the question")
+    if selected_ids == row_ids:
+        held_words = _names(selected_terms) or "nothing"
+        yield RowCheck(True, f"{held_words} held {time_words}, and nothing else, by the rule of it")
+
+
+def _time_of_question(row_values: Values, question: str, is_easy: bool) -> Time | None:
+    """The time that a question names, with its units, if it is that of the row's days.
+
+    A row has the days alone; 2005-01-01 may be the beginning of a day, a month, a year or a part of
+    a decade, and the question tells which.
+    """
+    specifier, first, last = (
+        row_values.get(name) for name in ("specifier", "time_first", "time_last")
+    )
+    firsts: list[TimeUnit | None]
+    lasts: list[TimeUnit | None]
+    if specifier == "before":
+        firsts, lasts = [None], _units_from(_moved(last, 1))
+    elif specifier == "after":
+        firsts, lasts = _units_until(_moved(first, -1)), [None]
+    elif specifier == "in":
+        same_units = [unit for unit in _units_from(first) if unit and unit.last == _ordinal(last)]
+        times = [Time("in", same_unit, same_unit) for same_unit in same_units]
+        return _worded(times, question, is_easy)
+    else:
+        firsts, lasts = _units_from(first), _units_until(last)
+    times = [
+        Time(specifier, first_unit, last_unit)  # type: ignore[arg-type]
+        for first_unit in firsts
+        for last_unit in lasts
+    ]
+    return _worded(times, question, is_easy)
+
+
+def _worded(times: Sequence[Time], question: str, is_easy: bool) -> Time | None:
+    """The time whose words stand in a question, the longest words first."""
+    in_question = [time for time in times if time_text(time, is_easy) in question]
+    return max(in_question, key=lambda time: len(time_text(time, is_easy)), default=None)
+
+
+def _units_from(first: Any) -> list[TimeUnit | None]:
+    """The units that begin on a day."""
+    return [unit for unit in _units_around(first) if unit and unit.first == _ordinal(first)]
+
+
+def _units_until(last: Any) -> list[TimeUnit | None]:
+    """The units that end on a day."""
+    return [unit for unit in _units_around(last) if unit and unit.last == _ordinal(last)]
+
+
+def _units_around(day: Any) -> Iterator[TimeUnit | None]:
+    """The units that hold a day, from the finest to the coarsest."""
+    if not isinstance(day, date):
+        return
+    for grain in (DAY, MONTH, YEAR):
+        yield unit(grain, unit_index(grain, day.toordinal()))
+    decade = day.year // 10
+    for number in (decade * 2, decade * 2 + 1):
+        part = unit(PART, number)
+        if part.first <= day.toordinal() <= part.last:
+            yield part
+
+
+def _moved(day: Any, days: int) -> date | None:
+    return day + timedelta(days=days) if isinstance(day, date) else None
+
+
+def _ordinal(day: Any) -> int | None:
+    return day.toordinal() if isinstance(day, date) else None
+
+
+def _ordinals(term: Term) -> Interval[int]:
+    """The interval of a term in numbers of days, as `select` wants it."""
+    # an open term may go on after the day of the dump, which is its last day in the tables
+    end_last = None if term.end_open else _ordinal(term.end_last)
+    return Interval(
+        _ordinal(term.start_first),
+        _ordinal(term.start_last),
+        _ordinal(term.end_first),
+        end_last,
+        doubtful=term.rival,
+        is_open=term.end_open and not term.rival,
+    ).narrowed()
