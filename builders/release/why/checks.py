@@ -1,12 +1,9 @@
 """What speaks for a row and against it: each check compares two things that ought to agree."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from factdrift.builders import rows
 from factdrift.builders.core.hashing import file_sha256
-from factdrift.builders.core.schema import arrow_schema
-from factdrift.builders.facts.intervals import DATES
 from factdrift.builders.release.manifest import Manifest, locate_file
 from factdrift.builders.release.why.agreement import RowCheck
 from factdrift.builders.release.why.claims import Claims
@@ -14,6 +11,7 @@ from factdrift.builders.release.why.days import day_checks
 from factdrift.builders.release.why.held import held_checks
 from factdrift.builders.release.why.histories import FactHistory, HistoryReader
 from factdrift.builders.release.why.lookup import ReleasedRow, Values
+from factdrift.builders.release.why.stated import changed_days, statement_checks
 from factdrift.builders.release.why.texts import ShownText
 
 
@@ -34,7 +32,7 @@ def row_checks(
     texts: Sequence[ShownText],
     reader: HistoryReader,
     release_manifest: Manifest,
-    mended_ids: Collection[str] = (),
+    mended_ids: frozenset[str] = frozenset(),
 ) -> Iterator[RowCheck]:
     """Yield the checks of a row that what was found allows.
 
@@ -42,14 +40,11 @@ def row_checks(
     """
     yield from _names(row.values, claims, histories, reader)
     yield from held_checks(row.values, claims, histories)
-    yield from _statements(row.values, claims, histories, reader)
-    if mended_ids and row.values.get("statement") in mended_ids:
-        yield RowCheck(True, "the statement of the row is as a correction has it")
-    elif reader.has_statements:
-        yield from _own_statement(row.values, histories)
+    if reader.has_statements:
+        yield from statement_checks(row.values, claims, histories, mended_ids)
     yield from _spans(texts)
     yield from day_checks(row, claims, release_manifest)
-    yield from _change(row.values)
+    yield from changed_days(row.values)
 
 
 def _names(
@@ -102,38 +97,6 @@ def _accepted_names(
         )
 
 
-def _statements(
-    row_values: Values, claims: Claims, histories: Sequence[FactHistory], reader: HistoryReader
-) -> Iterator[RowCheck]:
-    """Whether the dump has the statements that the row names, and says what the row does."""
-    if not claims.statements or not reader.has_statements:
-        return
-    stated = [statement for history in histories for statement in history.statements]
-    stated_ids = {statement.statement for statement in stated}
-    lacking_ids = [name for name in claims.statements if name not in stated_ids]
-    if lacking_ids:
-        yield RowCheck(False, f"the dump has no statement {', '.join(lacking_ids)} on this")
-    else:
-        yield RowCheck(True, "the dump has every statement that the row names")
-
-
-def _own_statement(row_values: Values, histories: Sequence[FactHistory]) -> Iterator[RowCheck]:
-    """Whether a row that is one statement has its object and days."""
-    # a relation of single times turns what was seen on a day into a point
-    if not {"statement", *DATES} <= row_values.keys() or row_values.get("point"):
-        return
-    columns = ("statement", "object", *DATES, "end_open")
-    row_content = [row_values.get(name) for name in columns]
-    # each dump may state it in another way, and a statement may have several intervals
-    agrees = any(
-        row_content == [getattr(statement, name) for name in columns]
-        for history in histories
-        for statement in history.statements
-    )
-    check_words = "the row has the object and the days of its statement"
-    yield RowCheck(agrees, check_words if agrees else f"not true: {check_words}")
-
-
 def _spans(texts: Sequence[ShownText]) -> Iterator[RowCheck]:
     """Whether the text has what the row says at each span."""
     for shown_text in texts:
@@ -145,31 +108,3 @@ def _spans(texts: Sequence[ShownText]) -> Iterator[RowCheck]:
                 yield RowCheck(False, f"the text has “{marked_text}”, not “{claimed_text}”")
         for lacking in shown_text.lacking:
             yield RowCheck(False, f"the text does not have “{lacking}” there")
-
-
-_CHANGE_COLUMNS = set(arrow_schema(rows.FactChange).names)
-
-
-def _change(row_values: Values) -> Iterator[RowCheck]:
-    """Whether what a row says of two dumps is what their days say."""
-    if not row_values.keys() >= _CHANGE_COLUMNS:
-        return
-    is_open = row_values["old_end_open"], row_values["new_end_open"]
-    compared = DATES if not any(is_open) else DATES[:2]
-    same_days = is_open[0] == is_open[1] and all(
-        row_values[f"old_{name}"] == row_values[f"new_{name}"] for name in compared
-    )
-    agrees = {
-        "static": same_days,
-        "obsolete": is_open[0] is not False,
-        "new": is_open[0] is None,
-        "added": is_open[0] is None,
-        "removed": is_open[1] is None,
-        "corrected": bool(row_values.get("differs")),
-    }.get(row_values["change"], True)
-    check_words = (
-        f"the days of both dumps are those of a change that is called `{row_values['change']}`"
-    )
-    yield RowCheck(
-        agrees, check_words if agrees else f"the days do not fit `{row_values['change']}`"
-    )

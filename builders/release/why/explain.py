@@ -219,7 +219,7 @@ class _Explainer:
         mended_ids = {cited.statement for cited in self._manifest.corrections if cited.mend}
         checks = row_checks(
             *(row, claims, histories, texts, self._reader, self._manifest),
-            mended_ids={*filter(None, mended_ids)},
+            mended_ids=frozenset(filter(None, mended_ids)),
         )
         pair = claims.pair
         beside = drops_of_pair(self._db, self._folder, *pair) if pair else []
