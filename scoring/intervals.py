@@ -85,6 +85,10 @@ def mean_intervals(
     Pearson 1934). If there is only one subject and its rows do not agree, both bounds are NaN.
     """
     intervals: list[ConfidenceInterval] = []
+    # a bundle without rows adds nothing to a draw
+    has_rows = row_counts.any(0)
+    metric_sums, row_counts = metric_sums[:, has_rows], row_counts[:, has_rows]
+    draw_weights = draw_weights[:, has_rows]
     for block_start in range(0, len(metric_sums), _BLOCK):
         block_slice = slice(block_start, block_start + _BLOCK)
         drawn_sums, drawn_counts = (

@@ -34,52 +34,66 @@ class KnowledgeStop(NamedTuple):
 
 
 def mark_known_changes(db: duckdb.DuckDBPyConnection) -> None:
-    """Make tables of what facts had before, from `asked` and `histories`.
+    """Make tables of what facts had before, from `asked`, `row_names` and `histories`.
 
-    `held`: since when a fact had each name; `changed`: rows that had another answer before;
-    `began`: of rows whose fact changes, or that name a past answer and have no history, the last
-    day and the name of the period in which the answer began. Of several accepted answers the one
-    that began first counts, for who knows it is right; what was a past answer already in the first
-    period of its row did not begin there, and the row is in none.
+    `held`: since when a fact whose answers change had each name; `changed`: rows that had another
+    answer before; `began`: of rows whose fact changes, or that name a past answer and have no
+    history, the last day and the name of the period in which the answer began. Of several accepted
+    answers the one that began first counts, for who knows it is right; what was a past answer
+    already in the first period of its row did not begin there, and the row is in none.
     """
     db.execute(_LOOK_BACK)
 
 
 _LOOK_BACK = """
+-- Most facts accept the same names on every day: these say nothing of earlier answers.
 CREATE TABLE held AS
-    SELECT history, name, min(day) AS since
-    FROM (SELECT history, day, unnest(targets) AS name FROM histories)
-    WHERE history IS NOT NULL AND day IS NOT NULL GROUP BY ALL;
+    WITH changing AS (
+        SELECT history FROM histories WHERE history IS NOT NULL AND day IS NOT NULL
+        GROUP BY history HAVING min(hash(targets)) != max(hash(targets))
+    )
+    SELECT history, name, min(day) AS since FROM (
+        SELECT history, day, unnest(targets) AS name
+        FROM histories SEMI JOIN changing USING (history) WHERE day IS NOT NULL
+    ) GROUP BY ALL;
 
 CREATE TABLE changed AS
-    SELECT row FROM asked WHERE NOT list_has_all(targets, previous)
+    SELECT row FROM row_names WHERE NOT list_has_all(targets, previous)
     UNION
-    SELECT row FROM asked a JOIN held h ON h.history = a.history AND h.since < a.day
-    WHERE NOT list_contains(a.targets, h.name);
+    SELECT row FROM asked a JOIN row_names n USING (row)
+        JOIN held h ON h.history = a.history AND h.since < a.day
+    WHERE NOT list_contains(n.targets, h.name);
 
 CREATE TABLE began AS
 WITH dated AS (
-    SELECT row, history, day, targets, previous FROM asked
+    SELECT row, fact, day, targets, previous
+    FROM asked JOIN row_names USING (row) JOIN facts USING (history)
     WHERE day IS NOT NULL AND period IS NOT NULL
         AND history IN (SELECT history FROM asked SEMI JOIN changed USING (row))
 ), answers AS (
-    SELECT row, history, day, dense_rank() OVER (PARTITION BY history ORDER BY day) AS place,
-        targets FROM dated
+    SELECT row, fact, day, dense_rank() OVER (PARTITION BY fact ORDER BY day) AS place, targets
+    FROM dated
 ), names AS (
     SELECT * EXCLUDE (targets), unnest(targets) AS name FROM answers
-), stretches AS (  -- a name holds on as long as it is there in each period of its history
-    SELECT *, place - dense_rank() OVER (PARTITION BY history, name ORDER BY place) AS stretch
+), stretches AS (
+    -- a name holds on as long as it is there in each period of its history; hashes sort faster
+    SELECT row, fact, day, hash(name) AS name_hash, name,
+        place - dense_rank() OVER (PARTITION BY fact, hash(name) ORDER BY place) AS stretch
     FROM names
 ), starts AS (
-    SELECT row, history, name, min(day) OVER (PARTITION BY history, name, stretch) AS start
-    FROM stretches
+    SELECT fact, name_hash, stretch, min(day) AS start, any_value(name) AS name
+    FROM stretches GROUP BY ALL
 ), earlier AS (
-    SELECT DISTINCT history, day AS start, unnest(previous) AS name, true AS there FROM dated
+    SELECT DISTINCT s.fact, name_hash, stretch, true AS there FROM starts s JOIN dated d
+        ON d.fact = s.fact AND d.day = s.start AND list_contains(d.previous, s.name)
 ), found AS (
-    SELECT row, min(start) AS day FROM starts LEFT JOIN earlier USING (history, start, name)
+    SELECT row, min(start) AS day
+    FROM stretches JOIN starts USING (fact, name_hash, stretch)
+        LEFT JOIN earlier USING (fact, name_hash, stretch)
     GROUP BY row HAVING NOT coalesce(bool_or(there), false)
     UNION ALL
-    SELECT row, day FROM asked WHERE history IS NULL AND len(previous) > 0 AND day IS NOT NULL
+    SELECT row, day FROM asked JOIN row_names USING (row)
+    WHERE history IS NULL AND len(previous) > 0 AND day IS NOT NULL
 ), named AS (
     SELECT day, arg_min(period, row) AS label FROM asked
     WHERE period IS NOT NULL AND day IS NOT NULL GROUP BY day

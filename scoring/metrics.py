@@ -88,14 +88,14 @@ class RepeatedWords(NamedTuple):
 # The texts that the model gave for each row, the best first, and their normalised `names`.
 _GIVEN_TEXTS = """
     -- Of scored choices only the best text counts, and none where all several are equal.
-    SELECT a.*, g.* EXCLUDE (row),
+    SELECT a.*, g.* EXCLUDE (row), n.* EXCLUDE (row),
         from_scores OR choice_scores IS NOT NULL AS choosing,
         CASE WHEN choice_scores IS NULL THEN coalesce(candidates, [coalesce(prediction, '')])
             WHEN len(choice_scores) > 1 AND list_min(choice_scores) = list_max(choice_scores)
             THEN [] ELSE [choices[list_position(choice_scores, list_max(choice_scores))]]
             END AS texts,
         normals(texts) AS names
-    FROM given g JOIN asked a USING (row)
+    FROM given g JOIN asked a USING (row) JOIN row_names n USING (row)
 """
 
 # The texts that the model chose among; null where it answered in its own words.
@@ -156,7 +156,8 @@ _FIRSTS = """
 _MARKS = """
 CREATE TABLE marks AS
     WITH judged AS (
-        SELECT *, row IN (FROM changed) AS changed FROM said JOIN asked USING (row) {accepted}
+        SELECT *, row IN (FROM changed) AS changed
+        FROM said JOIN asked USING (row) JOIN row_names USING (row) {accepted}
         WHERE verdict IN {verdicts}
     ), written AS (
         SELECT row, question, config, verdict FROM judged WHERE offered IS NULL
@@ -299,7 +300,7 @@ def repeated_words(release_questions: ReleaseQuestions) -> RepeatedWords | None:
     if times * 10 <= answer_count:
         return None
     right_rows = db.execute(
-        "SELECT count(*) FROM marks JOIN asked USING (row) WHERE list_contains(targets, ?)",
+        "SELECT count(*) FROM marks JOIN row_names USING (row) WHERE list_contains(targets, ?)",
         [answer],
     ).fetchall()
     is_shown = answer in _example_answers(release_questions)

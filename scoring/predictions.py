@@ -134,6 +134,11 @@ def prompt_hash(prompt_text: str) -> str:
     return text_sha256(prompt_text)[:HASH]
 
 
+def prompt_hash_sql(prompt: str) -> str:
+    """Return SQL for the `prompt_hash` of a column of prompts."""
+    return f"left(sha256({prompt}), {HASH})"
+
+
 def about_path(path: Path) -> Path:
     """Return the path of the file that describes a file of predictions."""
     plain_path = path.with_suffix("") if path.suffix in (".gz", ".zst") else path

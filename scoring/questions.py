@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
@@ -34,11 +34,12 @@ from factdrift.builders.release.sql import (
 from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text.squad import form_says_nothing, normalize_many, normalize_or_keep
 from factdrift.scoring.intervals import BUNDLES
-from factdrift.scoring.predictions import HASH
 
 # The most years that are a stratum each; of more, decades are. A guess that the samples do not
 # contradict: a figure of more points is crowded, and TimeQA asks about centuries.
 _MANY = 40
+# A second thread would wait while the first one is in a function of Python, and takes memory.
+_THREADS = 1
 # Memory of the database at most; tables that need more are spilled to disk.
 _MEMORY = "800MB"
 # Quarters before and after the cut-off that are told apart: five years, beyond which groups become
@@ -46,10 +47,10 @@ _MEMORY = "800MB"
 _FAR = 20
 # Rows of a release that are read at a time: about 30 MB, and enough that names repeat among them.
 _ROWS = 1 << 16
-# Texts whose normal forms are remembered: about 20 MB, and enough for the names of a period.
-_REMEMBERED = 1 << 18
+# Texts whose normal forms are remembered: about 80 MB, and enough for the names of a period.
+_REMEMBERED = 1 << 19
 _NAME_LISTS = ("targets", "previous", "later", "neutral")
-"""The columns of `asked` that are lists of normalised names."""
+"""The columns of `row_names` that are lists of normalised names."""
 _ASKING_DAY = "asked_on"
 """The column that has the day on which a row is asked."""
 QUINTILES = ("1 (least known)", "2", "3", "4", "5 (best known)")
@@ -75,14 +76,13 @@ class QuestionConfig:
 class ReleaseQuestions:
     """The questions of a release, config after config, as the table `asked` of `db`.
 
-    Its columns: `row` (its number), `config`, `split`, `id`, `prompt_hash` (until predictions are
-    read); lists of names, normalised: `targets`, `previous`, `later`, `neutral`; `choices` as they
-    stand; `alone` (whether a row is only asked with its choices), `day` (the last one asked about),
-    `subject`, `history`, `question` (what it is a variant of), `twin` (the id of its twin),
-    `evidence`, `period`, `known` (how well its subject is). The view `accepted` has `row` and
-    `raw_targets`, the answers as they stand. The view `histories` has `history`, `day` and
-    `targets` of the rows of all configs. The table `subjects` numbers the subjects, in as many
-    `bundles` at most (see `scoring.intervals`). `relations`: names of relations by id.
+    Its columns: `row` (its number), `config`, `split`, `id`, `choices` as they stand, `alone`
+    (whether a row is only asked with its choices), `day` (the last one asked about), `subject`,
+    `history`, `question` (what it is a variant of), `twin` (the id of its twin), `evidence`,
+    `period`, `known` (how well its subject is). The view `accepted` has `row` and `raw_targets`,
+    the answers as they stand, and the view `prompts` has `row` and `prompt`. The table
+    `subjects` numbers the subjects, in as many `bundles` at most (see `scoring.intervals`).
+    `relations`: names of relations by id. `read_names` adds what takes longest to read.
     """
 
     db: duckdb.DuckDBPyConnection
@@ -103,19 +103,11 @@ def read_questions(
     """
     manifest = load_manifest(release_folder)
     chosen_configs = question_configs(manifest, release_folder, configs)
-    with duck.connect(memory=_MEMORY) as db:
+    with duck.connect(memory=_MEMORY, threads=_THREADS) as db:
         db.create_function("normals", _normals, ["VARCHAR[]"], "VARCHAR[]", type=ARROW)
         db.create_function("says_nothing", _silences, ["VARCHAR"], "BOOLEAN", type=ARROW)
-        try:
+        with reading_release(release_folder):
             relation_labels = _fill(db, release_folder, chosen_configs)
-            chosen_names = {entry.name for entry, _ in chosen_configs}
-            other_entries = [entry for entry in manifest.configs if entry.name not in chosen_names]
-            _view_histories(db, release_folder, other_entries)
-        except (duckdb.Error, pa.ArrowException, OSError) as error:
-            hint = "factdrift verify says what is damaged"
-            raise UserError(
-                str(error).splitlines()[0], where=display_path(release_folder), hint=hint
-            ) from error
         (subject_count,) = single_row(db, "SELECT max(number) + 1 FROM subjects")
         question_configs_found = tuple(
             QuestionConfig(
@@ -131,6 +123,18 @@ def read_questions(
             relation_labels,
             min(int(subject_count or 0), BUNDLES),
         )
+
+
+@contextmanager
+def reading_release(release_folder: Path) -> Iterator[None]:
+    """Raise `UserError` for what goes wrong where files of a release are read."""
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        hint = "factdrift verify says what is damaged"
+        raise UserError(
+            str(error).splitlines()[0], where=display_path(release_folder), hint=hint
+        ) from error
 
 
 def question_configs(
@@ -173,27 +177,23 @@ class NormalForms:
     """
 
     def __init__(self) -> None:
-        self._texts = self._forms = pa.array([], pa.string())
+        self._places: dict[str, int] = {}
+        self._forms = pa.array([], pa.string())
 
     def of(self, texts: pa.Array) -> pa.Array:
         """Return the form of each text, as `normalize_or_keep` gives it; that of null is blank."""
-        if not len(texts):
-            return texts
         encoded = texts.fill_null("").dictionary_encode()
-        distinct_texts = encoded.dictionary
-        if len(self._texts) + len(distinct_texts) > _REMEMBERED:
-            self._texts = self._forms = pa.array([], pa.string())
-        places = pc.index_in(distinct_texts, self._texts).fill_null(-1).to_numpy().copy()
-        is_new = places < 0
-        new_texts = distinct_texts.filter(pa.array(is_new))
-        places[is_new] = len(self._texts) + np.arange(len(new_texts))
-        self._texts = pa.concat_arrays([self._texts, new_texts])
+        distinct_texts = encoded.dictionary.to_pylist()
+        if len(self._places) + len(distinct_texts) > _REMEMBERED:
+            self._places, self._forms = {}, pa.array([], pa.string())
+        new_texts = [text for text in distinct_texts if text not in self._places]
+        self._places.update(zip(new_texts, count(len(self._places)), strict=False))
         self._forms = pa.concat_arrays([self._forms, _forms(new_texts)])
-        return self._forms.take(pa.array(places).take(encoded.indices))
+        places = pa.array(map(self._places.__getitem__, distinct_texts), pa.int32())
+        return self._forms.take(places.take(encoded.indices))
 
 
-def _forms(texts: pa.Array) -> pa.Array:
-    answer_texts = texts.to_pylist()
+def _forms(answer_texts: Sequence[str]) -> pa.Array:
     normal_texts = [
         normal_text or normalize_or_keep(answer_text)
         for normal_text, answer_text in zip(normalize_many(answer_texts), answer_texts, strict=True)
@@ -212,7 +212,7 @@ def _normals(answer_lists: pa.ChunkedArray) -> pa.Array:
     """Normalise the texts of lists: a function that the database calls."""
     whole_lists = answer_lists.combine_chunks()
     whole_lists = whole_lists.chunk(0) if isinstance(whole_lists, pa.ChunkedArray) else whole_lists
-    return _with_items(whole_lists, _forms(whole_lists.flatten().fill_null("")))
+    return _with_items(whole_lists, _forms(whole_lists.flatten().fill_null("").to_pylist()))
 
 
 def _silences(answer_texts: pa.ChunkedArray) -> pa.Array:
@@ -233,7 +233,9 @@ def _fill(
     """Create a view of each config's rows and the tables of all; return the names of relations."""
     first_row = 0
     config_queries: list[str] = []
+    prompt_queries: list[str] = []
     target_queries: list[str] = []
+    name_queries: list[str] = []
     relation_labels: dict[str, str] = {}
     for entry, roles in chosen_configs:
         split_queries = []
@@ -249,6 +251,10 @@ def _fill(
         db.execute(f"CREATE VIEW {_source(entry)} AS {' UNION ALL '.join(split_queries)}")
         columns = _columns(entry, roles, schema)
         config_queries.append(f"SELECT {columns} FROM {_source(entry)}")  # noqa: S608
+        prompt = f"{column_sql(roles.prompt)} AS prompt"
+        prompt_queries.append(f"SELECT _row AS row, {prompt} FROM {_source(entry)}")  # noqa: S608
+        name_lists = _name_lists(roles, schema)
+        name_queries.append(f"SELECT _row AS row, {name_lists} FROM {_source(entry)}")  # noqa: S608
         raw_targets = f"{_texts(roles.targets, schema)} AS raw_targets"
         target_queries.append(f"SELECT _row AS row, {raw_targets} FROM {_source(entry)}")  # noqa: S608
         if {"relation", "relation_label"} <= set(schema.names):
@@ -257,7 +263,9 @@ def _fill(
             )
             relation_labels |= dict(db.execute(label_query).fetchall())
     db.execute(f"CREATE VIEW accepted AS {' UNION ALL '.join(target_queries)}")
-    _create_asked(db, " UNION ALL BY NAME ".join(config_queries))
+    db.execute(f"CREATE VIEW prompts AS {' UNION ALL '.join(prompt_queries)}")
+    db.execute(f"CREATE VIEW unread_names AS {' UNION ALL BY NAME '.join(name_queries)}")
+    db.execute(f"CREATE TABLE asked AS {' UNION ALL BY NAME '.join(config_queries)}")
     db.execute("""
         CREATE TABLE subjects AS SELECT subject, row_number() OVER (ORDER BY min(row)) - 1 AS number
         FROM asked GROUP BY subject
@@ -265,57 +273,75 @@ def _fill(
     return dict(sorted(relation_labels.items()))
 
 
-def _create_asked(db: duckdb.DuckDBPyConnection, asked_query: str) -> None:
-    """Create the table `asked` from a query for its columns, whose names are not yet normalised."""
+def read_names(questions: ReleaseQuestions, release_folder: Path) -> None:
+    """Make the tables `row_names` and `histories`; `given` has the rows of which answers are known.
+
+    `row_names` has lists of normalised names, `targets`, `previous`, `later` and `neutral`, of
+    these rows and of all rows of their facts. `histories` has `history`, `day` and `targets` of all
+    configs of the release for the same facts: so the verdict on an answer does not depend on which
+    configs are scored, and a few answers are judged without reading the names of all rows.
+    """
+    db = questions.db
+    db.execute("""
+        CREATE TABLE facts AS SELECT history, row_number() OVER () AS fact FROM (
+            SELECT DISTINCT history FROM asked SEMI JOIN given USING (row)
+            WHERE history IS NOT NULL
+        )
+    """)
+    needed_rows = """
+        SELECT row FROM given UNION SELECT row FROM asked SEMI JOIN facts USING (history)
+    """
+    with reading_release(release_folder):
+        name_query = f"FROM unread_names SEMI JOIN ({needed_rows}) USING (row)"
+        _create_normalised(db, "row_names", name_query, _NAME_LISTS)
+        scored_names = {config.name for config in questions.configs}
+        other_entries = [
+            entry for entry in questions.manifest.configs if entry.name not in scored_names
+        ]
+        other_rows = rows_sql(release_folder, other_entries)
+        own_rows = "SELECT history, day, targets FROM asked JOIN row_names USING (row)"
+        if other_rows is not None:
+            other_query = f"SELECT history, day, targets FROM ({other_rows})"  # noqa: S608
+            other_query += " SEMI JOIN facts USING (history)"
+            _create_normalised(db, "other_histories", other_query, ["targets"])
+            own_rows += " UNION ALL FROM other_histories"
+        db.execute(f"CREATE VIEW histories AS {own_rows}")
+
+
+def _create_normalised(
+    db: duckdb.DuckDBPyConnection, table_name: str, query: str, list_names: Sequence[str]
+) -> None:
+    """Create a table from a query, with normalised texts in some lists of its columns."""
     normal_forms = NormalForms()
-    db.execute(f"CREATE TABLE asked AS FROM ({asked_query}) LIMIT 0")
-    for batch in db.cursor().sql(asked_query).to_arrow_reader(_ROWS):
-        for name in _NAME_LISTS:
+    db.execute(f"CREATE TABLE {table_name} AS FROM ({query}) LIMIT 0")
+    for batch in db.cursor().sql(query).to_arrow_reader(_ROWS):
+        for name in list_names:
             place = batch.schema.get_field_index(name)
             lists = batch.column(place)
             items = normal_forms.of(lists.flatten())
             batch = batch.set_column(place, name, _with_items(lists, items))
         db.register("batch", pa.Table.from_batches([batch]))
-        db.execute("INSERT INTO asked BY NAME FROM batch")
+        db.execute(f"INSERT INTO {table_name} BY NAME FROM batch")
         db.unregister("batch")
 
 
-def _view_histories(
-    db: duckdb.DuckDBPyConnection, release_folder: Path, other_entries: Sequence[ConfigEntry]
-) -> None:
-    """Create the view `histories`: what each fact accepts on each day asked about.
-
-    It is of all configs of the release, so that the verdict on an answer does not depend on which
-    of them are scored.
-    """
-    queries = ["SELECT history, day, targets FROM asked"]
-    other_rows = rows_sql(release_folder, other_entries)
-    if other_rows is not None:
-        queries.append(f"SELECT history, day, normals(targets) FROM ({other_rows})")  # noqa: S608
-    db.execute(f"CREATE VIEW histories AS {' UNION ALL '.join(queries)}")
+def _name_lists(roles: ColumnRoles, schema: pa.Schema) -> str:
+    """Return the lists of names of the rows of one config as SQL, not yet normalised."""
+    columns = (roles.targets, roles.previous, roles.later, roles.neutral)
+    list_texts = [_texts(column, schema) if column else "[]::VARCHAR[]" for column in columns]
+    return ", ".join(
+        f"{texts} AS {name}" for name, texts in zip(_NAME_LISTS, list_texts, strict=True)
+    )
 
 
 def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
     """Return the columns of the table `asked`, as SQL over the rows of one config."""
-    name_columns = {
-        "targets": _texts(roles.targets, schema),
-        **{
-            name: _texts(role_column, schema) if role_column else "[]::VARCHAR[]"
-            for name, role_column in (
-                ("previous", roles.previous),
-                ("later", roles.later),
-                ("neutral", roles.neutral),
-            )
-        },
-    }
     choices_sql = _texts(roles.choices, schema) if roles.choices else "[]::VARCHAR[]"
     column_expressions = {
         "row": "_row",
         "config": duck.text(entry.name),
         "split": "_split",
         "id": "id",
-        "prompt_hash": f"left(sha256({column_sql(roles.prompt)}), {HASH})",
-        **name_columns,
         "choices": choices_sql,
         "alone": f"{not roles.free} AND len({choices_sql}) > 0",
         "day": first_sql([day_sql(schema, name) for name in roles.time], "DATE"),

@@ -24,7 +24,6 @@ from factdrift.builders.core.files import disk_errors, replacing, writable
 from factdrift.builders.core.hints import require_extra
 from factdrift.builders.core.progress import progress
 from factdrift.builders.release.manifest import locate_file, write_json
-from factdrift.builders.release.sql import column_sql
 from factdrift.builders.templama.guesses import SOLVED
 from factdrift.scoring import predictions
 from factdrift.scoring.intervals import SCALE, Floats, bundle_weights, mean_intervals
@@ -33,7 +32,9 @@ from factdrift.scoring.metrics import GUESSED, METRICS, VERDICTS, judge_answers,
 from factdrift.scoring.questions import (
     QuestionConfig,
     ReleaseQuestions,
+    read_names,
     read_questions,
+    reading_release,
     single_row,
 )
 from factdrift.scoring.sentences import sentence_answers
@@ -61,13 +62,16 @@ _SEED = 0
 # The rows that count where configs are taken together, as the table `once`: each question once.
 # Left out is what is asked again: in other words (a paraphrase names its question), behind a table
 # of facts, or word for word (a row that tells of an end asks about the day before it).
-_COUNTED_ONCE = """
+_COUNTED_ONCE = f"""
     CREATE TABLE once AS
-        SELECT row FROM given JOIN asked USING (row)
+        SELECT row FROM given JOIN asked USING (row) JOIN row_names USING (row)
+            JOIN prompts USING (row)
         WHERE question = id OR question NOT IN (SELECT id FROM given JOIN asked USING (row))
         QUALIFY row = min(row) OVER (PARTITION BY id)
-            AND row = min(row) OVER (PARTITION BY prompt_hash, targets, alone)
-"""
+            AND row = min(row) OVER (
+                PARTITION BY {predictions.prompt_hash_sql("prompt")}, targets, alone
+            )
+"""  # noqa: S608 - ours
 _ASKED_AGAIN = """
     SELECT config, count(*) FROM marks ANTI JOIN once USING (row) GROUP BY config ORDER BY config
 """
@@ -367,13 +371,15 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
         "more than one prediction for {count} rows: {ids}",
         "one prediction a row: several answers are `candidates`, the best first",
     )
-    refuse(
-        "SELECT row AS n, id FROM given JOIN asked USING (row) "  # noqa: S608
-        f"WHERE left(prompt_sha256, {predictions.HASH}) != prompt_hash",
-        "made for another version of the prompt: {ids} ({count} of the predictions)",
-        f"this is {release_name}: score them against the release that they were made for, or make "
-        "them again",
-    )
+    prompt_hash = predictions.prompt_hash_sql("prompt")
+    with reading_release(score_options.release):
+        refuse(
+            "SELECT row AS n, id FROM given JOIN asked USING (row) JOIN prompts USING (row) "  # noqa: S608
+            f"WHERE left(prompt_sha256, {predictions.HASH}) != {prompt_hash}",
+            "made for another version of the prompt: {ids} ({count} of the predictions)",
+            f"this is {release_name}: score them against the release that they were made for, or "
+            "make them again",
+        )
     refuse(
         "SELECT row AS n, id FROM given JOIN asked USING (row) "
         "WHERE len(choice_scores) != len(choices) OR len(choice_scores) = 0",
@@ -414,14 +420,14 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
         "--partial scores the rows that are there",
         is_error=not score_options.partial,
     )
-    db.execute(_COUNTED_ONCE if len(questions.configs) > 1 else _COUNTED_ALL)
     # what was compared is not needed again, and takes as much memory as the rest
     db.execute("""
         DROP TABLE predicted;
         ALTER TABLE given DROP COLUMN prompt_sha256;
-        ALTER TABLE given DROP COLUMN number;
-        ALTER TABLE asked DROP COLUMN prompt_hash
+        ALTER TABLE given DROP COLUMN number
     """)
+    read_names(questions, score_options.release)
+    db.execute(_COUNTED_ONCE if len(questions.configs) > 1 else _COUNTED_ALL)
     return {
         "predictions": predicted_count,
         "rows": given_count,
@@ -588,44 +594,38 @@ def _means(
     value_column, bundle_column, *number_columns = cell_table.combine_chunks().columns
     value_order = sorted(value_column.unique().to_pylist(), key=sortable)
     value_places = pc.index_in(value_column, pa.array(value_order, pa.string())).to_numpy()
-    # Axes: the value of the stratum; the bundle (rows that the bootstrap draws together); then for
-    # each metric the number of rows that have it, and the sum of their scores.
-    mean_cells = np.zeros((len(value_order), draw_weights.shape[1], 2 * len(metrics)), np.int64)
+    # Axes: for each metric the number of rows that have it, and the sum of their scores; the value
+    # of the stratum; the bundle (rows that the bootstrap draws together).
+    mean_cells = np.zeros((len(metrics), 2, len(value_order), draw_weights.shape[1]), np.int64)
+    bundle_places = bundle_column.to_numpy()
     for place, numbers in enumerate(number_columns):
-        mean_cells[value_places, bundle_column.to_numpy(), place] = numbers.fill_null(0).to_numpy()
-    for metric_number, metric in enumerate(metrics):
-        row_counts, metric_sums = (
-            mean_cells[:, :, 2 * metric_number],
-            mean_cells[:, :, 2 * metric_number + 1],
+        cells_of_numbers = mean_cells[divmod(place, 2)]
+        cells_of_numbers[value_places, bundle_places] = numbers.fill_null(0).to_numpy()
+    row_counts, metric_sums = mean_cells.swapaxes(0, 1).reshape(2, -1, draw_weights.shape[1])
+    # A value whose rows do not have a metric has no mean of it.
+    present_places = np.flatnonzero(row_counts.any(1))
+    row_counts, metric_sums = row_counts[present_places], metric_sums[present_places]
+    intervals = mean_intervals(metric_sums, row_counts, (row_counts > 0).sum(1), draw_weights)
+    for place, row_count, mean_interval in zip(
+        present_places.tolist(), row_counts.sum(1).tolist(), intervals, strict=True
+    ):
+        metric_number, value_number = divmod(place, len(value_order))
+        has_interval = metrics[metric_number] not in GUESSED and not np.isnan(mean_interval.low)
+        low_bound, high_bound = (
+            _round(interval_end) if has_interval else None for interval_end in mean_interval[1:]
         )
-        # A value whose rows do not have this metric has no mean of it.
-        present_places = np.flatnonzero(row_counts.any(1))
-        for value_place, mean_interval in zip(
-            present_places,
-            mean_intervals(
-                metric_sums[present_places],
-                row_counts[present_places],
-                (row_counts[present_places] > 0).sum(1),
-                draw_weights,
-            ),
-            strict=True,
-        ):
-            has_interval = metric not in GUESSED and not np.isnan(mean_interval.low)
-            low_bound, high_bound = (
-                _round(interval_end) if has_interval else None for interval_end in mean_interval[1:]
-            )
-            yield Mean(
-                dataset=questions.manifest.dataset,
-                config=config_name,
-                split=None,
-                stratum=stratum,
-                value=value_order[value_place],
-                metric=metric,
-                n=int(row_counts[value_place].sum()),
-                mean=_round(mean_interval.mean),
-                low=low_bound,
-                high=high_bound,
-            )
+        yield Mean(
+            dataset=questions.manifest.dataset,
+            config=config_name,
+            split=None,
+            stratum=stratum,
+            value=value_order[value_number],
+            metric=metrics[metric_number],
+            n=row_count,
+            mean=_round(mean_interval.mean),
+            low=low_bound,
+            high=high_bound,
+        )
 
 
 def sortable(value_text: str) -> tuple[float, str]:
@@ -652,17 +652,12 @@ def _cut(shown_text: str) -> str:
 def _examples(questions: ReleaseQuestions) -> Iterator[dict[str, object]]:
     """Yield examples of each verdict but `right`; every model is shown with the same rows."""
     verdict_list = ", ".join(map(duck.text, VERDICTS[1:]))
-    prompt_queries = " UNION ALL ".join(
-        f"SELECT _row AS row, {column_sql(config.roles.prompt)} AS prompt FROM {config.source}"  # noqa: S608
-        for config in questions.configs
-    )
     rows = questions.db.execute(f"""
         WITH shown AS (
             SELECT row, id FROM marks JOIN asked USING (row, config)
             QUALIFY verdict != 'right' AND {EXAMPLES} >= row_number() OVER (
                 PARTITION BY verdict ORDER BY md5(config || id), row)
-        ), prompts AS (SELECT * FROM ({prompt_queries}) SEMI JOIN shown USING (row)),
-        targets AS (FROM accepted SEMI JOIN shown USING (row))
+        ), targets AS (FROM accepted SEMI JOIN shown USING (row))
         SELECT m.verdict, m.config, id, prompt, m.f1 / {SCALE}, raw_targets[:4],
             coalesce(prediction, array_to_string(candidates[:5], '; '),
                 array_to_string(choice_scores[:5], '; '))

@@ -18,16 +18,16 @@ _FEWEST, _SHARE = 5, 0.1
 _NAMED_ROLES = """
     WITH wrong AS (
         SELECT row, ' ' || answer || ' ' AS words, targets, previous, later, a.history, day
-        FROM said JOIN asked a USING (row)
+        FROM said JOIN asked a USING (row) JOIN row_names USING (row)
         WHERE verdict = 'wrong' AND NOT choosing AND contains(answer, ' ')
     ), known AS (
-        SELECT row, 1 AS role, unnest(targets) AS name FROM wrong
-        UNION ALL SELECT row, 2, unnest(previous) FROM wrong
-        UNION ALL SELECT row, 2, h.name FROM wrong w JOIN held h
+        SELECT row, words, 1 AS role, unnest(targets) AS name FROM wrong
+        UNION ALL SELECT row, words, 2, unnest(previous) FROM wrong
+        UNION ALL SELECT row, words, 2, h.name FROM wrong w JOIN held h
             ON h.history = w.history AND h.since < w.day
-        UNION ALL SELECT row, 3, unnest(later) FROM wrong
+        UNION ALL SELECT row, words, 3, unnest(later) FROM wrong
     ), named AS (
-        SELECT row, min(role) AS role, ' ' || name || ' ' AS name FROM known JOIN wrong USING (row)
+        SELECT row, min(role) AS role, ' ' || name || ' ' AS name FROM known
         WHERE name != '' AND contains(words, ' ' || name || ' ') GROUP BY row, name
     )
     SELECT row, min(role) AS role FROM named n

@@ -15,7 +15,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.limits import LONGEST_ROW
-from factdrift.builders.rows import Cloze
+from factdrift.builders.rows import Answer, Cloze
 from factdrift.builders.text.squad import exact_match, f1
 from factdrift.reasoning.rows import ReasoningQuestion
 from factdrift.scoring.predictions import (
@@ -27,7 +27,7 @@ from factdrift.scoring.predictions import (
 from factdrift.scoring.score import ScoreOptions, Scores, score_predictions
 from samples.quarters.simulated import asked_rows, predict, stops_on
 from tests.conftest import run_cli
-from tests.release_sample import Sample, cloze, edited, publish
+from tests.release_sample import PERIODS, Sample, cloze, edited, publish
 from tests.tables import read_table
 
 Row = Mapping[str, Any]
@@ -133,6 +133,32 @@ def test_the_same_predictions_give_the_same_bytes(release_folder: Path, tmp_path
         scored(release_folder, predictions_file, out=tmp_path / folder, cutoff=date(2021, 6, 30))
     for name in ("scores.json", "rows.parquet"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_few_answers_are_judged_as_among_all(tmp_path: Path) -> None:
+    """The names of facts without an answer are not read; earlier ones of the other facts are."""
+    answer = {
+        period: {"answers": (Answer("Q1", club, ()),), "targets": (club,), "previous_answers": ()}
+        for period, club in zip(PERIODS, ("Old", "New"), strict=True)
+    }
+    rows = {
+        period: [cloze(n, "updated", period, **answer[period]) for n in range(3)]
+        for period in PERIODS
+    }
+    release_folder = publish(tmp_path, Sample({"updated": rows})).folder
+    predictions_file = predict(release_folder, tmp_path / "all.jsonl", lambda row: "Old")
+    of_all = verdicts(scored(release_folder, predictions_file))
+    assert sorted(of_all.values()) == ["outdated"] * 3 + ["right"] * 3
+    last_line = predictions_file.read_text().splitlines()[-1]
+    single_file = lines(tmp_path / "single.jsonl", json.loads(last_line))
+    (of_single,) = verdicts(scored(release_folder, single_file, partial=True)).items()
+    assert of_single in of_all.items() and of_single[1] == "outdated"
+
+
+def verdicts(scores: Scores) -> dict[str, str]:
+    """Id -> verdict of every row."""
+    rows = pq.read_table(scores.folder / "rows.parquet").to_pylist()
+    return {row["id"]: row["verdict"] for row in rows}
 
 
 def question(number: int, *choices: str) -> ReasoningQuestion:
