@@ -133,16 +133,17 @@ class PopQA(TableForm):
     def claims(self, record: Record, properties: Mapping[str, str]) -> list[Claim]:
         """One claim; the property by its name, and names as the possible answers have them."""
         names = (*_texts(record.get("obj")), *_texts(record["possible_answers"]))
-        answer = TableAnswer(item_id(record.get("o_uri")), tuple(dict.fromkeys(names)))
-        return [_claim(record["s_uri"], record["prop"], (answer,), properties)]
+        answers = _with_ids(record.get("o_uri"), tuple(dict.fromkeys(names)))
+        return [_claim(record["s_uri"], record["prop"], answers, properties)]
 
     def repaired(self, record: Record, holders: Sequence[Holder]) -> dict[str, Any] | None:
         """The first holder as the object, and the names of all as possible answers."""
         names = [name for holder in holders for name in (holder.label, *holder.aliases)]
         first_holder = holders[0]
+        addresses, old_ids = [ENTITY_ADDRESS + holder.id for holder in holders], record.get("o_uri")
         changes: dict[str, Any] = {
             "obj": first_holder.label,
-            "o_uri": ENTITY_ADDRESS + first_holder.id,
+            "o_uri": _in_cell(addresses, old_ids) if _is_list(old_ids) else addresses[0],
             "o_aliases": _in_cell(first_holder.aliases, record.get("o_aliases")),
             "possible_answers": _in_cell(list(dict.fromkeys(names)), record["possible_answers"]),
         }
@@ -293,10 +294,7 @@ class ChosenColumns(TableForm):
         relation = record.get(columns.relation) if columns.relation else columns.property
         if columns.answer_ids:
             names = tuple(_texts(record.get(columns.answers)))
-            item_ids = [item_id(text) for text in _texts(record.get(columns.answer_ids))]
-            answers = tuple(TableAnswer(answer_id, names) for answer_id in item_ids) or (
-                TableAnswer(None, names),
-            )
+            answers = _with_ids(record.get(columns.answer_ids), names)
         else:
             answers = tuple(
                 _answer(cell_value) for cell_value in _values(record.get(columns.answers))
@@ -309,7 +307,7 @@ class ChosenColumns(TableForm):
         columns = self.columns
         old_value = record.get(columns.answers)
         old_values = _values(old_value)
-        is_list = isinstance(old_value, list | tuple) or _json_list(old_value) is not None
+        is_list = _is_list(old_value)
         if not is_list and len(holders) > 1:
             return None
         by_id = bool(old_values) and all(_answer(cell_value).id for cell_value in old_values)
@@ -318,7 +316,7 @@ class ChosenColumns(TableForm):
         if columns.answer_ids:
             old_ids = record.get(columns.answer_ids)
             item_ids = [holder.id for holder in holders]
-            lists_ids = isinstance(old_ids, list | tuple) or _json_list(old_ids) is not None
+            lists_ids = _is_list(old_ids)
             if not lists_ids and len(item_ids) > 1:
                 return None
             changes[columns.answer_ids] = _in_cell(item_ids, old_ids) if lists_ids else item_ids[0]
@@ -417,6 +415,12 @@ def _answer(cell_value: object) -> TableAnswer:
     )
 
 
+def _with_ids(cell_value: object, names: tuple[str, ...]) -> tuple[TableAnswer, ...]:
+    """The answers of a cell of ids, one or a list, with the names beside it; none: names alone."""
+    item_ids = [item_id(text) for text in _texts(cell_value)] or [None]
+    return tuple(TableAnswer(answer_id, names) for answer_id in item_ids)
+
+
 def _holder_value(holder: Holder, old_values: Sequence[object], by_id: bool) -> object:
     """A holder as the answers before it are written."""
     if old_values and isinstance(old_values[0], Mapping):
@@ -460,6 +464,11 @@ def _texts(cell_value: object) -> list[str]:
         if text and text.strip():
             cell_texts.append(text)
     return cell_texts
+
+
+def _is_list(cell_value: object) -> bool:
+    """Whether a cell is a list, or one in JSON."""
+    return isinstance(cell_value, list | tuple) or _json_list(cell_value) is not None
 
 
 def _json_list(cell_value: object) -> list[Any] | None:

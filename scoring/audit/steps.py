@@ -145,13 +145,16 @@ class JudgedFacts(Step):
     def _views(self, connection: duckdb.DuckDBPyConnection, workspace: Workspace) -> None:
         """The tables by name: those of the mined dump, of the timelines, and of the table."""
         mined, timelines = workspace.folder(self.mined), workspace.folder(self.timelines)
+        facts = workspace.folder(self.timelines.facts)
         files = {
             "asked": workspace.folder(self.table_facts) / ASKED,
             "looked_up": mined / LOOKED_UP,
-            "dropped": mined / "dropped.parquet",
+            "dropped": facts / "dropped.parquet",
             "entities": mined / "entities.parquet",
             "segments": timelines / "timelines.parquet",
             "gaps": timelines / "gaps.parquet",
+            "facts": facts / "facts.parquet",
+            "stated_gaps": facts / "gaps.parquet",
         }
         for name, path in files.items():
             connection.execute(f"CREATE VIEW {name} AS FROM {duck.parquet(path)}")
@@ -162,18 +165,27 @@ class JudgedFacts(Step):
             CREATE VIEW stated AS
             SELECT subject, relation, object AS item, {days}, rival AS doubtful, CASE
                 WHEN stale_until IS NOT NULL THEN 'stale' WHEN rival THEN 'rival' ELSE '' END
-                AS cause, false AS preferred FROM segments SEMI JOIN pairs USING (subject, relation)
+                AS cause, false AS preferred, stated_first
+            FROM segments SEMI JOIN pairs USING (subject, relation) LEFT JOIN (
+                SELECT subject, relation, object, min(start_first) AS stated_first
+                FROM facts SEMI JOIN pairs USING (subject, relation) GROUP BY ALL
+            ) USING (subject, relation, object)
             UNION ALL
-            SELECT subject, relation, object, {days}, true, reason, "rank" = 'preferred'
+            SELECT subject, relation, object, {days}, true, reason, "rank" = 'preferred', NULL
             FROM gaps SEMI JOIN pairs USING (subject, relation)
+            WHERE object IS NOT NULL OR reason <> 'undated'
+            UNION ALL -- timelines leave out which object without a name is undated
+            SELECT subject, relation, object, NULL, NULL, NULL, NULL, true, reason,
+                "rank" = 'preferred', NULL
+            FROM stated_gaps SEMI JOIN pairs USING (subject, relation) WHERE reason = 'undated'
             UNION ALL
-            SELECT coalesce(s.target, d.subject), d.relation, coalesce(o.target, d.detail),
-                NULL, NULL, NULL, NULL, true, d.reason, false
-            FROM dropped d LEFT JOIN looked_up s ON s.id = d.subject
-            LEFT JOIN looked_up o ON o.id = d.detail
+            SELECT coalesce(s.target, d.subject), d.relation, coalesce(o.target, d.item),
+                NULL, NULL, NULL, NULL, true, d.reason, false, NULL
+            FROM (SELECT * REPLACE (split_part(detail, ' ', 1) AS item) FROM dropped) d
+            LEFT JOIN looked_up s ON s.id = d.subject LEFT JOIN looked_up o ON o.id = d.item
             SEMI JOIN pairs p ON p.subject = coalesce(s.target, d.subject)
                 AND p.relation = d.relation
-            WHERE d.reason = {duck.text(DEPRECATED)};
+            WHERE d.reason IN ({duck.text(DEPRECATED)}, 'unlabelled_subject');
         """)  # noqa: S608
 
     def _judged(self, connection: duckdb.DuckDBPyConnection) -> Iterator[JudgedFact]:
@@ -300,6 +312,7 @@ def _history(rows: Sequence[Mapping[str, Any]], keeps_undated: bool) -> PairHist
             row_interval(row, row["doubtful"]),
             row["cause"],
             row["preferred"],
+            row["stated_first"],
         )
         for row in rows
         if row["cause"] != DEPRECATED

@@ -10,7 +10,7 @@ Statements without any date are facts where none of the pair has a date and the 
 keeps such statements, or there is no template; those of preferred rank then count before others.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -22,19 +22,35 @@ from factdrift.scoring.audit.rows import Holder, TableAnswer, Verdict
 
 MOST_HOLDERS = 100
 """Items that are listed as holding on a day: a club has fewer players, a prize fewer winners."""
+NAMELESS, OTHER_READINGS = "object without a name", "other readings"
+CAUSE_WORDS = {
+    "contradictory": "contradictory statement",
+    "object_kind": "object of another kind",
+    "unknown_value": "unknown value",
+    "unlabelled_object": NAMELESS,
+    "unlabelled_subject": "subject without a name",
+}
+"""The reasons of gaps and drops (`rows.NoFact`) in the words of an audit, where they differ."""
 
 
 class Stretch(NamedTuple):
     """A stretch of time in which an item holds, or may hold: a segment or gap of the timelines.
 
     `cause` is why it is only possible, as `rival` or `undated`; empty: it is a segment. `item` is
-    None where the value is unknown, or has no name.
+    None where the value is unknown, or has no name. `stated_first` is the first day that statements
+    give as its start, where the inception of its subject or object may have cut it; None: none.
     """
 
     item: str | None
     interval: Interval[date]
     cause: str
     preferred: bool = False
+    stated_first: date | None = None
+
+    @property
+    def tells(self) -> bool:
+        """Whether it surely held at some time: its dates are no worse for want of a name."""
+        return not self.interval.doubtful or self.cause == "unlabelled_object"
 
 
 @dataclass(frozen=True)
@@ -83,7 +99,7 @@ class PairHistory:
         if self.timeless:
             has_preferred = any(stretch.preferred for stretch in self.stretches)
             is_best = not has_preferred or any(stretch.preferred for stretch in stretches)
-            return Certainty.of(is_best, True)
+            return Certainty.of(is_best and item in self.names, True)
         states = [stretch.interval.holds_within(first_day, last_day) for stretch in stretches]
         is_possible = any(state is not Certainty.NO for state in states)
         return Certainty.of(Certainty.CERTAIN in states, is_possible)
@@ -123,8 +139,8 @@ def judge(
 ) -> AuditVerdict:
     """The verdict on answers in a window of days.
 
-    An answer is an item by its id, and by its names where it has no id or the dump lacks the item
-    (`is_present`), as those of removed items.
+    An answer is an item by its id, and also by its names where it has no id or the dump lacks the
+    item (`is_present`), as those of removed items and those that a cut dump leaves out.
     """
     if not history.stretches:
         if history.deprecated:
@@ -150,14 +166,14 @@ def judge(
         return judgment._replace(reason=doubt)
     if not items:
         return judgment._replace(verdict="never stated")
-    return _past_or_later(stretches, first_day, judgment)
+    return _past_or_later(stretches, (first_day, last_day), judgment)
 
 
 def _items_of(
     history: PairHistory, answers: Sequence[TableAnswer], is_present: Callable[[str], bool]
 ) -> list[str]:
     """The items of the history that the answers name, in its order."""
-    ids = {answer.id for answer in answers if answer.id and is_present(answer.id)}
+    ids = {answer.id for answer in answers if answer.id}
     unlinked = [answer for answer in answers if not answer.id or not is_present(answer.id)]
     named_items = _named_items(history, unlinked)
     return [item for item in history.items if item in ids or item in named_items]
@@ -185,18 +201,27 @@ def _doubt(
         return "unknown value"
     has_names = all(history.names.get(item) for item in history.items)
     if not has_names and any(not answer.id for answer in answers):
-        return "object without a name"
+        return NAMELESS
     return None
 
 
 def _cause(stretches: Sequence[Stretch], first_day: date, last_day: date) -> str:
     """Why what may hold in a window does not surely hold."""
-    causes = [
-        stretch.cause or ("open or unknown dates" if _is_loose(stretch) else "other readings")
+    return _first_cause(
+        stretch
         for stretch in stretches
         if stretch.interval.holds_within(first_day, last_day) is not Certainty.NO
-    ]
-    return sorted(causes)[0] if causes else "other readings"
+    )
+
+
+def _first_cause(stretches: Iterable[Stretch]) -> str:
+    """The first of the causes for which stretches are in doubt, in words."""
+    causes = {
+        CAUSE_WORDS.get(stretch.cause, stretch.cause)
+        or ("open or unknown dates" if _is_loose(stretch) else OTHER_READINGS)
+        for stretch in stretches
+    }
+    return min(causes, default=OTHER_READINGS)
 
 
 def _is_loose(stretch: Stretch) -> bool:
@@ -204,25 +229,35 @@ def _is_loose(stretch: Stretch) -> bool:
 
 
 def _past_or_later(
-    stretches: Sequence[Stretch], first_day: date, judgment: AuditVerdict
+    stretches: Sequence[Stretch], days: tuple[date, date], judgment: AuditVerdict
 ) -> AuditVerdict:
-    """The verdict on answers that are stated, and surely do not hold."""
-    sure_stretches = [stretch.interval for stretch in stretches if not stretch.interval.doubtful]
+    """The verdict on answers that are stated, and surely do not hold on these days.
+
+    What may never have held, such as an undated statement, makes nothing untrue; but it may have
+    held until after what surely did.
+    """
+    first_day, last_day = days
     past_stretches = [
-        interval
-        for interval in sure_stretches
-        if interval.lasts_until(first_day) is Certainty.NO and interval.end_last is not None
+        stretch
+        for stretch in stretches
+        if stretch.interval.lasts_until(first_day) is Certainty.NO and stretch.interval.end_last
     ]
-    if past_stretches:
-        last_stretch = max(past_stretches, key=lambda interval: interval.end_last or date.min)
+    told_stretches = [stretch for stretch in past_stretches if stretch.tells]
+    if told_stretches:
+        ends = [stretch.interval.end_last or date.min for stretch in past_stretches]
+        last_stretch = max(
+            told_stretches, key=lambda stretch: stretch.interval.end_last or date.min
+        )
         return judgment._replace(
             verdict="true before",
-            until_first=last_stretch.end_first,
-            until_last=last_stretch.end_last,
+            until_first=last_stretch.interval.end_first,
+            until_last=max(ends),
         )
-    if sure_stretches:
-        return judgment._replace(verdict="true later")
-    return judgment._replace(reason="contradictory statement")
+    if not any(stretch.tells or stretch.cause == "rival" for stretch in stretches):
+        return judgment._replace(reason=_first_cause(stretches))
+    if any(stretch.stated_first and stretch.stated_first <= last_day for stretch in stretches):
+        return judgment._replace(reason=OTHER_READINGS)
+    return judgment._replace(verdict="true later")
 
 
 def _first_year(stretches: Sequence[Stretch]) -> int | None:
