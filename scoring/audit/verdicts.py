@@ -242,22 +242,27 @@ def _past_or_later(
         for stretch in stretches
         if stretch.interval.lasts_until(first_day) is Certainty.NO and stretch.interval.end_last
     ]
-    told_stretches = [stretch for stretch in past_stretches if stretch.tells]
-    if told_stretches:
-        ends = [stretch.interval.end_last or date.min for stretch in past_stretches]
-        last_stretch = max(
-            told_stretches, key=lambda stretch: stretch.interval.end_last or date.min
-        )
-        return judgment._replace(
-            verdict="true before",
-            until_first=last_stretch.interval.end_first,
-            until_last=max(ends),
-        )
+    if any(stretch.tells for stretch in past_stretches):
+        return _past(past_stretches, judgment)
     if not any(stretch.tells or stretch.cause == "rival" for stretch in stretches):
         return judgment._replace(reason=_first_cause(stretches))
     if any(stretch.stated_first and stretch.stated_first <= last_day for stretch in stretches):
         return judgment._replace(reason=OTHER_READINGS)
     return judgment._replace(verdict="true later")
+
+
+def _past(past_stretches: Sequence[Stretch], judgment: AuditVerdict) -> AuditVerdict:
+    """The verdict on answers of which something surely held; the last day lies where it may."""
+    ends = [
+        (stretch.interval.end_last or date.min, stretch.interval.end_first, stretch.tells)
+        for stretch in past_stretches
+    ]
+    told_last = max((end for end in ends if end[2]), key=lambda end: end[0])
+    return judgment._replace(
+        verdict="true before",
+        until_first=told_last[1],
+        until_last=max(end_last for end_last, _, _ in ends),
+    )
 
 
 def _first_year(stretches: Sequence[Stretch]) -> int | None:
