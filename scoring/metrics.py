@@ -127,7 +127,8 @@ _PLACE = """list_position(list_transform(listed, lambda passage:
 _SAID = f"""
 CREATE TABLE said AS
     WITH texts AS ({_GIVEN_TEXTS})
-    SELECT row, from_scores, choosing, names, coalesce(names[1], '') AS answer,
+    SELECT row, from_scores, choosing, coalesce(names[1], '') AS answer,
+        CASE WHEN candidates IS NOT NULL THEN names END AS names,
         CASE WHEN {{with_rouge}} AND NOT choosing THEN texts[1] END AS raw_answer,
         candidates IS NOT NULL AND NOT from_scores AS ranked,
         {_OFFERED} AS offered,

@@ -41,7 +41,7 @@ _MANY = 40
 # A second thread would wait while the first one is in a function of Python, and takes memory.
 _THREADS = 1
 # Memory of the database at most; tables that need more are spilled to disk.
-_MEMORY = "800MB"
+_MEMORY = "420MB"
 # Quarters before and after the cut-off that are told apart: five years, beyond which groups become
 # small.
 _FAR = 20
