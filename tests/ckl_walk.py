@@ -21,7 +21,7 @@ from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import load_layout
 from factdrift.annotation.order import BatchOrder
 from factdrift.builders.core.schema import arrow_schema, batches
-from factdrift.builders.release.publish import Published
+from factdrift.builders.release.outcome import Outcome
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.rows import Decision, Gold
 from tests.conftest import ROOT
@@ -51,7 +51,7 @@ class Walk:
         (folder / "judgments").symlink_to(self.folder / "judgments")
         return Walk(folder, jobs=2)
 
-    def release(self, name: str, **build: Any) -> Published:
+    def release(self, name: str, **build: Any) -> Outcome:
         """A bundled recipe over the plain articles, with other parameters where given."""
         recipe = yaml.safe_load((RECIPES / f"{name}.yaml").read_text("utf-8"))
         recipe["inputs"]["news"]["path"] = self.news.name  # beside it: the same in every folder
@@ -73,7 +73,7 @@ class Walk:
             memory="1GB",
             say=self.said.append,
         )
-        return release_all([file_path], release_options)[0].published
+        return release_all([file_path], release_options)[0]
 
     def batch(self, layout: str, number: int) -> HitBatch:
         """A batch of rows of the newest release."""

@@ -17,6 +17,7 @@ from factdrift.builders.core.progress import echo_json, is_verbose, say, set_lou
 from factdrift.builders.core.run import DatasetBuilder
 from factdrift.builders.recipes.datasets import BUILDERS, DATASETS
 from factdrift.builders.recipes.new import next_step
+from factdrift.builders.release.judging import judge_outcome
 from factdrift.builders.release.outcome import Outcome, overview_lines
 from factdrift.builders.release.publish import write_release
 from tests import dumps
@@ -39,7 +40,7 @@ class SampleBuilder(DatasetBuilder):
 def outcome_of(out: Path, sample: Sample, news: tuple[str, ...] = ()) -> Outcome:
     sample_dataset = dataset(sample)
     published = write_release(sample_dataset, meta(sample), out)
-    return Outcome.judge(published, sample_dataset, SampleBuilder(), news, 1.25)
+    return judge_outcome(published, sample_dataset, SampleBuilder(), news, 1.25)
 
 
 def test_a_build_ends_with_what_it_made(tmp_path: Path) -> None:
@@ -91,9 +92,7 @@ def test_periods_that_a_year_hides_are_told(tmp_path: Path) -> None:
     periods = {p: [cloze(n, period=p)] for n, p in enumerate(quarters) if p != "2012Q2"}
     rows = {"unchanged": dict.fromkeys(quarters, ()) | periods}
     outcome = outcome_of(tmp_path, Sample(rows))
-    assert [split.name for split in outcome.manifest.configs[0].splits] == [
-        str(year) for year in range(2010, 2019)
-    ]
+    assert [*outcome.configs["unchanged"]] == [str(year) for year in range(2010, 2019)]
     assert outcome.warnings == ("2012Q2 has no row in any config",)
     assert "2010 to 2018, 9 splits" in "\n".join(outcome.lines())
     assert len([*outcome.lines(every_split=True)]) == len([*outcome.lines()]) + 8

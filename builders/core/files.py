@@ -220,6 +220,21 @@ def locked(folder: Path, hint: str = "wait for it to end") -> Iterator[None]:
         os.close(folder_handle)
 
 
+@contextmanager
+def alone(lock_path: Path) -> Iterator[None]:
+    """Wait until no other process is in a block with this lock file, which is made if necessary.
+
+    The lock ends with the process in any case; the file stays.
+    """
+    lock_path.parent.mkdir(parents=True, exist_ok=True)
+    lock_handle = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    try:
+        fcntl.flock(lock_handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock_handle)
+
+
 def hold_shared(lock_path: Path) -> int:
     """Share a lock on a file until this process ends; `wait_for_sharers` waits for that.
 

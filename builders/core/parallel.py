@@ -6,15 +6,17 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 from multiprocessing import resource_tracker
 from types import ModuleType
 from typing import Any, TypeVar
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.progress import escape_reports, told_to
 
 __outside_step_keys__ = True
 
@@ -75,6 +77,49 @@ def ordered_map(
             raise UserError("a working process died", hint=hint) from None
         raise
     process_pool.shutdown()
+
+
+def told_map(
+    work: Callable[[Item], T],
+    items: Sequence[Item],
+    *,
+    jobs: int,
+    say: Callable[[str], None],
+) -> Generator[T | UserError, None, None]:
+    """Yield the same as `ordered_map`, of a few items whose work says lines on its way.
+
+    What it says in a process is told by `say` before its result is yielded, so that the lines of
+    one item stay together, in the order of the items; bars are not shown. With one job, the lines
+    are told at once. A `UserError` is yielded in place of a result, and the other items go on.
+    """
+    if jobs <= 1:
+        for item in items:
+            try:
+                yield work(item)
+            except UserError as error:
+                yield error
+        return
+    # who is done takes the next, however long the first one takes
+    told_results = ordered_map(partial(_with_lines, work), items, jobs=jobs, ahead=len(items))
+    with closing(told_results):
+        for lines, result in told_results:
+            for line in lines:
+                say(line)
+            yield result
+
+
+def _with_lines(work: Callable[[Item], T], item: Item) -> tuple[list[str], T | UserError]:
+    """Do a work in a process beside others; return what it said and what it came to."""
+    escape_reports()
+    lines: list[str] = []
+    with told_to(lines.append):
+        try:
+            return lines, work(item)
+        except UserError as error:
+            return lines, error
+        except Exception as error:  # a bug, whose traceback goes on
+            error.add_note("\n".join(lines))
+            raise
 
 
 @contextmanager

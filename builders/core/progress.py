@@ -11,6 +11,7 @@ import json
 import logging
 import re
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -36,11 +37,15 @@ It matches `warning: no row in 2021Q3` and `  go on? [y/N]`, but not `  mine: re
 """
 
 
+_BAR_LOCK = threading.RLock()
+
+
 class _Voice:
     """How loud the program is, and when it began."""
 
     loudness: Loudness = "usual"
     start = time.monotonic()
+    listener: Callable[[str], None] | None = None
 
 
 def set_loudness(loudness: Loudness) -> None:
@@ -85,6 +90,9 @@ def progress(
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0  # no thread beside processes that are forked
+    # Its own lock is one of the system's, for bars of several processes: of a process that is
+    # ended, it would be left behind.
+    tqdm.set_lock(_BAR_LOCK)
     on_terminal = sys.stderr.isatty()
     total_part, percent_part = (" of {total_fmt}", " ({percentage:.0f}%)") if total else ("", "")
     line_format = f"{{desc}}: {{n_fmt}}{total_part}{{unit}}{percent_part} in {{elapsed}}"
@@ -101,7 +109,7 @@ def progress(
         mininterval=0.1 if on_terminal else EVERY,
         miniters=None if on_terminal else 0,
         bar_format=None if on_terminal else line_format,
-        disable=_Voice.loudness == "quiet",
+        disable=_Voice.loudness == "quiet" or _Voice.listener is not None,
     ) as bar:
         yield Progress(bar, more)
 
@@ -120,6 +128,19 @@ class _Lines:
         self._stream.flush()
 
 
+@contextmanager
+def told_to(listener: Callable[[str], None]) -> Iterator[None]:
+    """Hand what `say` is given in the block to a function, and show no bars.
+
+    So a process beside others keeps its lines until it is its turn.
+    """
+    _Voice.listener = listener
+    try:
+        yield
+    finally:
+        _Voice.listener = None
+
+
 def is_interactive() -> bool:
     """Whether somebody sits at a terminal who reads questions and answers them."""
     return sys.stdin.isatty() and sys.stderr.isatty()
@@ -130,6 +151,9 @@ def say(line: str) -> None:
 
     A quiet program says warnings, errors and questions alone, by how their lines begin.
     """
+    if _Voice.listener is not None:
+        _Voice.listener(line)
+        return
     if _Voice.loudness == "quiet" and not _URGENT.match(line):
         return
     if _Voice.loudness == "verbose":

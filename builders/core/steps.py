@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.engine import Engine, EngineName, engine
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors, fresh_folder, locked, replacing
+from factdrift.builders.core.files import alone, disk_errors, fresh_folder, locked, replacing
 from factdrift.builders.core.hashing import digest, file_sha256
 from factdrift.builders.core.reach import ROOT, Reach, reach
 from factdrift.builders.core.seals import first_damage, write_checksums
@@ -131,6 +131,7 @@ class Workspace:
         """Return the folder of a step; first make it, and its inputs, if they are not there.
 
         A step is made in a temporary folder that is then renamed, so that no folder is incomplete.
+        Where recipes are built side by side, the first that needs a step makes it for all.
         """
         if self.making and step.key not in self.making.upstream:
             raise LookupError(f"{self.making.name} reads {step.name}, which it is not made from")
@@ -140,28 +141,43 @@ class Workspace:
             return known_folder
         folder_name = f"{step.name}-{step.key}"
         finished_folder = self.root / folder_name
+        with self._alone(folder_name):
+            self._remove_damaged(step, finished_folder)
+        if not finished_folder.is_dir():
+            for input_step in step.inputs:
+                self.folder(input_step)
+            with self._alone(folder_name):
+                if not finished_folder.is_dir():
+                    self._make(step, finished_folder)
+                    self.folders_by_key[step.key] = finished_folder
+                    return finished_folder
+        self.say(f"  {step.name}: reused ({folder_name})")
+        with suppress(OSError):  # a build folder that only others may write
+            os.utime(finished_folder)  # `clean` shows when a step was used last
+        self.folders_by_key[step.key] = finished_folder
+        return finished_folder
+
+    def _alone(self, name: str) -> AbstractContextManager[None]:
+        """Wait until no recipe beside this one works at the same thing."""
+        return alone(self.root / "scratch" / "locks" / name)
+
+    def _remove_damaged(self, step: Step, finished_folder: Path) -> None:
+        """Remove the folder of a step if it was changed since it was written."""
         damage = first_damage(finished_folder) if finished_folder.is_dir() else None
         if damage is not None:
-            self.say(f"  {step.name}: made anew ({folder_name}: {damage})")
+            self.say(f"  {step.name}: made anew ({finished_folder.name}: {damage})")
             fresh_folder(finished_folder)
             finished_folder.rmdir()
-        if finished_folder.is_dir():
-            self.say(f"  {step.name}: reused ({folder_name})")
-            with suppress(OSError):  # a build folder that only others may write
-                os.utime(finished_folder)  # `clean` shows when a step was used last
-            self.folders_by_key[step.key] = finished_folder
-            return finished_folder
-        for input_step in step.inputs:
-            self.folder(input_step)
-        self.say(f"  {step.name}: making ({folder_name})")
-        unfinished_folder = self.root / f".{folder_name}.tmp"
+
+    def _make(self, step: Step, finished_folder: Path) -> None:
+        """Make a step in a temporary folder, and rename that."""
+        self.say(f"  {step.name}: making ({finished_folder.name})")
+        unfinished_folder = self.root / f".{finished_folder.name}.tmp"
         fresh_folder(unfinished_folder)
         with self.damage_told():
             step.make(unfinished_folder, replace(self, making=step))
         write_checksums(unfinished_folder)
         unfinished_folder.rename(finished_folder)
-        self.folders_by_key[step.key] = finished_folder
-        return finished_folder
 
     @contextmanager
     def damage_told(self) -> Iterator[None]:
@@ -207,9 +223,7 @@ class Workspace:
     def checksum(self, path: Path) -> str:
         """Return the sha256 of an input file, remembered until its size or its time changes."""
         known_path = self.root / "checksums.json"
-        known_sums: dict[str, str] = {}
-        with suppress(FileNotFoundError, ValueError):
-            known_sums = msgspec.json.decode(known_path.read_bytes(), type=dict[str, str])
+        known_sums = _known_sums(known_path)
         with disk_errors(path):
             file_stat = path.stat()
         file_identity = f"{path.resolve()}|{file_stat.st_size}|{file_stat.st_mtime_ns}"
@@ -219,10 +233,18 @@ class Workspace:
             if file_stat.st_size > 1 << 30:  # it takes a second or more, so say why
                 self.say(f"  checksum of {path.name} ({file_stat.st_size / 1e9:.1f} GB), once")
             known_sum = file_sha256(path)
-            known_sums[file_identity] = f"{known_sum} {_seal(file_identity, known_sum)}"
-            with replacing(known_path) as unfinished:
+            with self._alone("checksums"), replacing(known_path) as unfinished:
+                known_sums = _known_sums(known_path)  # a recipe beside this one may have added some
+                known_sums[file_identity] = f"{known_sum} {_seal(file_identity, known_sum)}"
                 unfinished.write_text(json.dumps(known_sums, indent=1, sort_keys=True), "utf-8")
         return known_sum
+
+
+def _known_sums(known_path: Path) -> dict[str, str]:
+    """Return the remembered checksums of inputs, none if there are none or the file is broken."""
+    with suppress(FileNotFoundError, ValueError):
+        return msgspec.json.decode(known_path.read_bytes(), type=dict[str, str])
+    return {}
 
 
 def _seal(file_identity: str, checksum: str) -> str:

@@ -135,6 +135,10 @@ class Terms:
     answers: int = 0
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle what is allowed alone: a lock stays in its process, and so does what it spent."""
+        return Terms, (self.prices, self.budget, self.agreed)
+
     def agree(self, cost: float | None, is_free: bool, say: Callable[[str], None]) -> None:
         """Ask the user, once, before anything is paid for; `UserError` where nobody agrees.
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from factdrift.builders.core.corrections import Correction
     from factdrift.builders.generate.prompts import ModelSettings
+    from factdrift.builders.release.outcome import Outcome
 
 # What `push` and `publish` share.
 HubRepository = Annotated[str, Option(help="Dataset repository on the Hub: me/mine.")]
@@ -122,8 +123,7 @@ def release(
     as_json: AsJson = False,
 ) -> None:
     """Build recipes into versioned releases, and print their folders."""
-    from factdrift.builders.generate.costs import Prices, Terms
-    from factdrift.builders.release.release import ReleaseOptions, release_all
+    from factdrift.builders.release import unchanged
 
     model_values = {
         "model": model,
@@ -131,24 +131,44 @@ def release(
         "key_variable": key_variable,
         "concurrency": concurrency,
     }
-    release_options = ReleaseOptions(
+    request = unchanged.Request(
+        recipes=recipe or (),
         given=given,
-        snapshot=snapshot,
-        version=version,
-        limit=limit,
-        rows=rows,
-        model=_named_model(backend, model_values),
-        terms=Terms(Prices.read(prices), budget, yes),
-        since=since,
-        corrections_file=corrections,
         out=out,
         build=build,
         templates=templates,
-        engine=engine,
-        jobs=jobs,
-        memory=memory,
+        corrections=corrections,
+        options={"snapshot": snapshot, "version": version, "limit": limit, "rows": rows},
     )
-    outcomes = release_all(recipe or [], release_options)
+
+    def make(say: Callable[[str], None]) -> "list[Outcome]":
+        from factdrift.builders.generate.costs import Prices, Terms
+        from factdrift.builders.release.release import ReleaseOptions, release_all
+
+        release_options = ReleaseOptions(
+            given=given,
+            snapshot=snapshot,
+            say=say,
+            version=version,
+            limit=limit,
+            rows=rows,
+            model=_named_model(backend, model_values),
+            terms=Terms(Prices.read(prices), budget, yes),
+            since=since,
+            corrections_file=corrections,
+            out=out,
+            build=build,
+            templates=templates,
+            engine=engine,
+            jobs=jobs,
+            memory=memory,
+        )
+        return release_all(recipe or [], release_options)
+
+    # what is asked of others, may cost something, or is compared with another release has no note
+    unnoted = (*model_values.values(), budget, prices, since)
+    is_plain = engine == "duckdb" and all(value is None for value in unnoted)
+    outcomes = unchanged.outcomes(request, make) if is_plain else make(say)
     if as_json:
         echo_json([outcome.data() for outcome in outcomes])
         return

@@ -34,6 +34,7 @@ from factdrift.builders.release.manifest import (
     Manifest,
     SplitEntry,
 )
+from factdrift.builders.release.outcome import same_content
 from factdrift.builders.release.parquet import read_source, type_name, write_split
 from factdrift.builders.release.plots import draw_plot
 from factdrift.builders.release.version import FIRST, Level, Version, published_versions
@@ -278,11 +279,7 @@ def _settle(
     base_version = lower_versions[-1]
     release_diff = _against(dataset_folder, release_draft, base_version)
     if release_diff.level == "none" and wanted_version in (None, base_version):
-        return (
-            base_version,
-            "none",
-            f"{base_version} holds this very content already: nothing written",
-        )
+        return base_version, "none", same_content(str(base_version))
     level: Level = "patch" if release_diff.level == "none" else release_diff.level
     if wanted_version is not None and wanted_version < base_version.bump(level):
         text_start, text_end = (

@@ -22,6 +22,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource, writable
 from factdrift.builders.core.hints import MissingExtraError
 from factdrift.builders.core.inputs import INPUTS
+from factdrift.builders.core.parallel import told_map
 from factdrift.builders.core.progress import is_verbose
 from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.reach import reach
@@ -32,6 +33,7 @@ from factdrift.builders.facts.relations import are_ours, template_texts
 from factdrift.builders.facts.steps import CORRECTED, Facts
 from factdrift.builders.recipes.datasets import prose_of
 from factdrift.builders.recipes.dumps import resolve_inputs
+from factdrift.builders.recipes.recipe import FOLDER as RECIPES
 from factdrift.builders.recipes.recipe import (
     Recipe,
     find_inputs,
@@ -52,6 +54,7 @@ from factdrift.builders.release.errata import (
     refuse_forgotten,
     release_errata,
 )
+from factdrift.builders.release.judging import judge_outcome
 from factdrift.builders.release.manifest import OWN_TEMPLATES, load_manifest
 from factdrift.builders.release.outcome import Outcome, overview_lines
 from factdrift.builders.release.people import people_statistics
@@ -208,10 +211,12 @@ def _limited(recipe: Recipe, rows: int) -> Recipe:
 
 
 def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> list[Outcome]:
-    """Build recipes one after the other: the named ones, or those that the inputs given suit.
+    """Build recipes: the named ones, or those that the inputs given suit.
 
     Each ends with a table of what was made, several with a table of them all. A recipe that has no
-    rows is skipped with a message, if it is one of several that nobody named.
+    rows is skipped with a message, if it is one of several that nobody named. Small builds, such as
+    those of the samples, go on where one of them fails, and are made side by side by `options.jobs`
+    processes; others are made one after the other, and stop there.
     """
     chosen = chosen_recipes(recipe_names, options)
     if options.version and options.version != "auto":
@@ -221,41 +226,134 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
     writable(options.out)
     options = with_corrections(options, chosen)
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
-    held_terms = _allowing(options.terms) if options.terms else nullcontext()
-    earlier_releases = {
-        recipe.dataset: _whole_earlier(options, recipe.dataset) for recipe in chosen.values()
-    }
-    with workspace.lock(), held_terms:
+    may_fail = len(chosen) > 1 and _are_small(chosen, options)
+    # the lines of a verbose run have their times, and stand among what libraries log
+    processes = min(options.jobs, len(chosen)) if may_fail and not is_verbose() else 1
+    share = _share(options, processes)
+    builds = [
+        _Build(
+            recipe_path,
+            recipe.dataset,
+            share,
+            _whole_earlier(options, recipe.dataset),
+            workspace.folders_by_key,
+        )
+        for recipe_path, recipe in chosen.items()
+    ]
+    with workspace.lock():
         ready(options.engine, options.build / "scratch")
-        outcomes: list[Outcome] = []
-        for recipe_path, recipe in chosen.items():
-            try:
-                outcomes.append(
-                    _release(
-                        recipe_path,
-                        recipe,
-                        replace(workspace, steps={}),
-                        options,
-                        earlier_releases[recipe.dataset],
-                    )
-                )
-            except (MissingExtraError, NoGoldError, NothingLeftError) as error:
-                if recipe_names or (recipe_path == list(chosen)[-1] and not outcomes):
-                    _tell_finished(outcomes, options)
-                    raise
-                options.say(f"warning: {recipe.dataset} is left out: {error}")
-            except UserError:
-                _tell_finished(outcomes, options)
-                raise
+        if processes > 1:
+            options.say(f"{len(builds)} recipes, {processes} at a time, each told when it is done")
+        results = told_map(_release_anew, builds, jobs=processes, say=options.say)
+        outcomes, failed_datasets = _outcomes(
+            builds, results, bool(recipe_names), may_fail, options
+        )
     for line in overview_lines(outcomes) if len(outcomes) > 1 else ():
         options.say(line)
+    if failed_datasets:
+        _tell_finished(outcomes, options)
+        raise UserError(
+            f"{len(failed_datasets)} of {len(chosen)} recipes failed: {', '.join(failed_datasets)}",
+            hint="their errors stand above; mend them, and the same command makes the rest",
+        )
     return outcomes
+
+
+def _outcomes(
+    builds: Sequence["_Build"],
+    results: Iterator[Outcome | UserError],
+    are_named: bool,
+    may_fail: bool,
+    options: ReleaseOptions,
+) -> tuple[list[Outcome], list[str]]:
+    """Return the outcomes of builds, and the datasets of those that failed, as told meanwhile.
+
+    What has no rows, or lacks packages, is left out if nobody named it and another one has some.
+    The first error of another kind is raised, unless builds `may_fail`.
+    """
+    outcomes: list[Outcome] = []
+    failed_datasets: list[str] = []
+    for build, result in zip(builds, results, strict=True):
+        is_last_hope = build is builds[-1] and not (outcomes or failed_datasets)
+        if isinstance(result, Outcome):
+            outcomes.append(result)
+        elif isinstance(result, _NO_RELEASE) and not (are_named or is_last_hope):
+            options.say(f"warning: {build.dataset} is left out: {result}")
+        elif may_fail and not is_last_hope:
+            options.say(f"error: {build.dataset}: {result}")
+            failed_datasets.append(build.dataset)
+        else:
+            _tell_finished(outcomes, options)
+            raise result
+    return outcomes, failed_datasets
 
 
 def _tell_finished(outcomes: Sequence[Outcome], options: ReleaseOptions) -> None:
     """Say which releases of a run are whole, where a later one fails."""
     for outcome in outcomes:
         options.say(f"finished: {display_path(outcome.folder)}")
+
+
+@dataclass(frozen=True)
+class _Build:
+    """One recipe of a run, as it goes to a process of its own, and the release it goes on from."""
+
+    recipe_path: Path
+    dataset: str
+    options: ReleaseOptions
+    earlier: EarlierRelease | None
+    folders_by_key: dict[str, Path]
+    """The folders of steps that builds before it in the same process have opened."""
+
+    def release(self, recipe: Recipe) -> Outcome:
+        """Build the recipe and publish it."""
+        options = self.options
+        workspace = Workspace(
+            options.build,
+            options.say,
+            options.engine,
+            options.jobs,
+            options.memory,
+            folders_by_key=self.folders_by_key,
+        )
+        with _allowing(options.terms) if options.terms else nullcontext():
+            return _release(self.recipe_path, recipe, workspace, options, self.earlier)
+
+
+_NO_RELEASE = (MissingExtraError, NoGoldError, NothingLeftError)
+"""Errors for which one of several recipes is left out."""
+
+
+def _are_small(chosen: Mapping[Path, Recipe], options: ReleaseOptions) -> bool:
+    """Whether recipes are bundled ones that are built from the samples that they name.
+
+    Other builds take hours, need the processes and the memory for their inputs, show how far they
+    are, or ask what they may cost.
+    """
+    may_ask = options.model is not None or (options.terms and options.terms.budget is not None)
+    are_bundled = all(recipe_path.parent == RECIPES for recipe_path in chosen)
+    return are_bundled and not options.given and not may_ask and options.engine == "duckdb"
+
+
+def _share(options: ReleaseOptions, processes: int) -> ReleaseOptions:
+    """Return the options of each of so many processes that build side by side.
+
+    A build among others starts no processes of its own, for who ends it would not know of them.
+    """
+    memory = _divided(options.memory, processes)
+    return replace(options, say=tell, jobs=1, memory=memory) if processes > 1 else options
+
+
+def _release_anew(build: _Build) -> Outcome:
+    """Read the recipe of a build, whose class is made anew in each process, and build it."""
+    recipe = read_recipe(build.recipe_path)
+    return build.release(_with_options(recipe, build.recipe_path, build.options))
+
+
+def _divided(memory: str, parts: int) -> str:
+    """Return a part of a size in DuckDB's notation: half of `3 GB` is `1.5 GB`."""
+    number = memory.rstrip(" KMGTiBkmgtb")
+    return f"{float(number) / parts:g}{memory.removeprefix(number)}"
 
 
 def _allowing(terms: "Terms") -> AbstractContextManager[None]:
@@ -323,7 +421,7 @@ def _release(
             f"{since.kept:,} that the new sources leave in doubt"
         )
     say(f"  verified: {display_path(published.folder)}")
-    outcome = Outcome.judge(
+    outcome = judge_outcome(
         published, dataset, recipe.build, options.given.get("news", ()), time.monotonic() - start
     )
     for line in outcome.lines(every_split=is_verbose()):
