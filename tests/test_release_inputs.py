@@ -51,3 +51,4 @@ def test_what_is_finished_is_told_where_a_later_recipe_fails(tmp_path: Path) -> 
     completed_run = run_cli("release", *command_words, cwd=tmp_path, ok=False)
     assert completed_run.returncode == 1
     assert "finished: releases/wmt-question-dates/1.0.0" in completed_run.stderr
+    assert "1 of 2 recipes failed: temporal-facts" in completed_run.stderr

@@ -38,12 +38,16 @@ def test_same_bytes_in_another_folder_with_two_processes(
     } == second_sums
 
 
+@pytest.mark.parametrize("has_note", [True, False])
 @pytest.mark.parametrize(
     "datasets", [("wmt-question-dates",), pytest.param((), marks=pytest.mark.slow)]
 )
 def test_a_second_run_reuses_everything_and_writes_nothing(
-    sample: Path, datasets: tuple[str, ...]
+    sample: Path, datasets: tuple[str, ...], has_note: bool
 ) -> None:
+    """With the note of the first run at once, and without it step by step."""
+    if not has_note:
+        shutil.rmtree(sample / "build" / "used" / "runs", ignore_errors=True)
     times_before = {
         release_file: release_file.stat().st_mtime_ns
         for release_file in (sample / "releases").rglob("*.*")

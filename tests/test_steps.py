@@ -99,7 +99,7 @@ def test_only_declared_inputs_can_be_read(tmp_path: Path) -> None:
     assert not [
         step_folder
         for step_folder in workspace.root.iterdir()
-        if not step_folder.name.startswith(".")
+        if not step_folder.name.startswith((".", "scratch"))
     ]
 
 

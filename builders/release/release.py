@@ -229,7 +229,7 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
     may_fail = len(chosen) > 1 and _are_small(chosen, options)
     # the lines of a verbose run have their times, and stand among what libraries log
     processes = min(options.jobs, len(chosen)) if may_fail and not is_verbose() else 1
-    share = _share(options, processes)
+    share = shared_options(options, processes)
     builds = [
         _Build(
             recipe_path,
@@ -335,12 +335,12 @@ def _are_small(chosen: Mapping[Path, Recipe], options: ReleaseOptions) -> bool:
     return are_bundled and not options.given and not may_ask and options.engine == "duckdb"
 
 
-def _share(options: ReleaseOptions, processes: int) -> ReleaseOptions:
+def shared_options(options: ReleaseOptions, processes: int) -> ReleaseOptions:
     """Return the options of each of so many processes that build side by side.
 
     A build among others starts no processes of its own, for who ends it would not know of them.
     """
-    memory = _divided(options.memory, processes)
+    memory = divided_memory(options.memory, processes)
     return replace(options, say=tell, jobs=1, memory=memory) if processes > 1 else options
 
 
@@ -350,7 +350,7 @@ def _release_anew(build: _Build) -> Outcome:
     return build.release(_with_options(recipe, build.recipe_path, build.options))
 
 
-def _divided(memory: str, parts: int) -> str:
+def divided_memory(memory: str, parts: int) -> str:
     """Return a part of a size in DuckDB's notation: half of `3 GB` is `1.5 GB`."""
     number = memory.rstrip(" KMGTiBkmgtb")
     return f"{float(number) / parts:g}{memory.removeprefix(number)}"
