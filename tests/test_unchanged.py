@@ -14,7 +14,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import locked
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.release.outcome import Outcome
-from factdrift.builders.release.unchanged import OWN_FOLDERS, Request, Say, outcomes
+from factdrift.builders.release.unchanged import OWN_FOLDERS, AskedRun, Say, outcomes
 from tests.conftest import ROOT, run_process
 from tests.release_sample import BASE, Sample
 from tests.test_command_line import outcome_of
@@ -35,7 +35,7 @@ class Place:
     """A folder with templates, an input, releases and the note of the run that made them."""
 
     folder: Path
-    request: Request
+    asked_run: AskedRun
     release: Path
 
 
@@ -56,7 +56,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Place:
     for place, text in (("templates/P54.yaml", "template"), ("news/news-2020.jsonl", "article")):
         (folder / place).parent.mkdir(parents=True)
         (folder / place).write_text(text)
-    request = Request(
+    asked_run = AskedRun(
         recipes=("wmt-question-dates",),
         given={"news": [f"{folder / 'news'}@2020-12-31"]},
         out=Path("releases"),
@@ -66,9 +66,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Place:
         options={"version": None, "limit": 3},
     )
     with contextlib.chdir(folder):
-        outcomes(request, make)
+        outcomes(asked_run, make)
     shutil.copytree(folder, folder.with_name("kept"))
-    return Place(folder, request, folder / "releases" / "sample" / "1.0.0")
+    return Place(folder, asked_run, folder / "releases" / "sample" / "1.0.0")
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def flip(path: Path) -> None:
 def test_what_has_not_changed_is_told_and_not_made(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (outcome,) = outcomes(place.request, make_anew)
+    (outcome,) = outcomes(place.asked_run, make_anew)
     again_lines = capsys.readouterr().err.splitlines()
     (made_outcome,) = make(print)
     made_lines = capsys.readouterr().out.splitlines()
@@ -125,14 +125,14 @@ CHANGES: dict[str, Change] = {
     "another version": lambda place: shutil.copytree(
         place.release, place.release.with_name("1.1.0")
     ),
-    "the note": lambda place: flip(place.request.note_path()),
-    "half of the note": lambda place: os.truncate(place.request.note_path(), 100),
+    "the note": lambda place: flip(place.asked_run.note_path()),
+    "half of the note": lambda place: os.truncate(place.asked_run.note_path(), 100),
     "the build folder": lambda place: shutil.rmtree(place.folder / "build"),
     "an option": lambda place: setattr(
-        place, "request", replace(place.request, options={"version": None, "limit": 4})
+        place, "asked_run", replace(place.asked_run, options={"version": None, "limit": 4})
     ),
     "another recipe": lambda place: setattr(
-        place, "request", replace(place.request, recipes=("timeqa",))
+        place, "asked_run", replace(place.asked_run, recipes=("timeqa",))
     ),
     "a recipe of this name": lambda place: (place.folder / "wmt-question-dates").touch(),
 }
@@ -148,7 +148,7 @@ def linked(path: Path) -> None:
 def test_what_has_changed_is_made_anew(change: Change, place: Place) -> None:
     change(place)
     with pytest.raises(MadeAnewError):
-        outcomes(place.request, make_anew)
+        outcomes(place.asked_run, make_anew)
 
 
 def test_an_input_is_believed_as_long_as_its_size_and_time_are_the_same(place: Place) -> None:
@@ -158,7 +158,7 @@ def test_an_input_is_believed_as_long_as_its_size_and_time_are_the_same(place: P
     checksum = workspace.checksum(input_file)
     flip(input_file)
     assert workspace.checksum(input_file) == checksum
-    outcomes(place.request, make_anew)
+    outcomes(place.asked_run, make_anew)
 
 
 @pytest.mark.parametrize(
@@ -174,25 +174,25 @@ def test_an_input_is_believed_as_long_as_its_size_and_time_are_the_same(place: P
 def test_what_may_change_elsewhere_has_no_note(
     changed: dict[str, Sequence[str]], place: Place
 ) -> None:
-    place.request = replace(place.request, **changed)  # type: ignore[arg-type]
-    outcomes(place.request, make)
+    place.asked_run = replace(place.asked_run, **changed)  # type: ignore[arg-type]
+    outcomes(place.asked_run, make)
     with pytest.raises(MadeAnewError):
-        outcomes(place.request, make_anew)
+        outcomes(place.asked_run, make_anew)
 
 
 def test_installed_packages_count(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     info_folder = place.folder / "libraries" / "thing-1.0.dist-info"
     info_folder.mkdir(parents=True)
     monkeypatch.syspath_prepend(info_folder.parent)
-    states = [place.request.state()]
+    states = [place.asked_run.state()]
     for version in ("1.0", "1.1", "1.0"):
         (info_folder / "METADATA").write_text(f"Name: thing\nVersion: {version}\n")
-        states.append(place.request.state())
+        states.append(place.asked_run.state())
     assert None not in states
     assert states[1] == states[3] and len(set(states)) == 3
     entry_points = "[factdrift.datasets]\nthing = thing:Thing\n"
     (info_folder / "entry_points.txt").write_text(entry_points)
-    assert place.request.state() is None
+    assert place.asked_run.state() is None
 
 
 def test_what_is_edited_while_it_is_made_is_made_anew(place: Place) -> None:
@@ -204,31 +204,31 @@ def test_what_is_edited_while_it_is_made_is_made_anew(place: Place) -> None:
         return made_outcomes
 
     template.write_text("another")
-    outcomes(place.request, make_and_edit)
+    outcomes(place.asked_run, make_and_edit)
     template.write_text("another")
     with pytest.raises(MadeAnewError):
-        outcomes(place.request, make_anew)
+        outcomes(place.asked_run, make_anew)
 
 
 def test_another_run_is_waited_for(place: Place) -> None:
     with locked(place.folder / "build"), pytest.raises(UserError, match="another run is at work"):
-        outcomes(place.request, make_anew)
+        outcomes(place.asked_run, make_anew)
 
 
 STATES = """
 import sys
 from pathlib import Path
-from factdrift.builders.release.unchanged import Request
+from factdrift.builders.release.unchanged import AskedRun
 from tests.test_unchanged import flip
 
 home = Path(sys.argv[1])
-request = Request((), {}, Path("r"), Path("b"), home / "templates", None)
-state = request.state()
+asked_run = AskedRun((), {}, Path("r"), Path("b"), home / "templates", None)
+state = asked_run.state()
 for place in sys.argv[2:]:
     flip(home / place)
-    assert request.state() != state, place
+    assert asked_run.state() != state, place
     flip(home / place)
-    assert request.state() == state, place
+    assert asked_run.state() == state, place
 print(state is not None)
 """
 

@@ -131,7 +131,7 @@ def release(
         "key_variable": key_variable,
         "concurrency": concurrency,
     }
-    request = unchanged.Request(
+    asked_run = unchanged.AskedRun(
         recipes=recipe or (),
         given=given,
         out=out,
@@ -168,7 +168,7 @@ def release(
     # what is asked of others, may cost something, or is compared with another release has no note
     unnoted = (*model_values.values(), budget, prices, since)
     is_plain = engine == "duckdb" and all(value is None for value in unnoted)
-    outcomes = unchanged.outcomes(request, make) if is_plain else make(say)
+    outcomes = unchanged.outcomes(asked_run, make) if is_plain else make(say)
     if as_json:
         echo_json([outcome.data() for outcome in outcomes])
         return

@@ -50,7 +50,7 @@ _OUTCOMES = TypeAdapter(tuple[Outcome, ...])
 
 
 @dataclass(frozen=True)
-class Request:
+class AskedRun:
     """What a command asks of `release`, as far as the result depends on it.
 
     `options` are those whose values are plain, by name.
@@ -102,16 +102,16 @@ class Request:
                         yield [str(file_path.resolve()), status.st_size, status.st_mtime_ns]
 
 
-def outcomes(request: Request, make: Callable[[Say], list[Outcome]]) -> list[Outcome]:
+def outcomes(asked_run: AskedRun, make: Callable[[Say], list[Outcome]]) -> list[Outcome]:
     """Return the outcomes of a run, which `make` makes with a function that says its lines.
 
     Nothing is made where the same run ended well before and nothing has changed since; then its
     outcomes are told anew. Raises `UserError` if another run is at work in the build folder.
     """
-    state = request.state()
+    state = asked_run.state()
     if state is None:
         return make(tell)
-    earlier_outcomes = _earlier_outcomes(request, state)
+    earlier_outcomes = _earlier_outcomes(asked_run, state)
     if earlier_outcomes is not None:
         return earlier_outcomes
     warnings: list[str] = []
@@ -122,17 +122,17 @@ def outcomes(request: Request, make: Callable[[Say], list[Outcome]]) -> list[Out
         tell(line)
 
     new_outcomes = make(listen)
-    if state == request.state():  # nothing was edited meanwhile
-        _write_note(request, state, new_outcomes, warnings)
+    if state == asked_run.state():  # nothing was edited meanwhile
+        _write_note(asked_run, state, new_outcomes, warnings)
     return new_outcomes
 
 
-def _earlier_outcomes(request: Request, state: str) -> list[Outcome] | None:
+def _earlier_outcomes(asked_run: AskedRun, state: str) -> list[Outcome] | None:
     """Return the outcomes of the same run before, and tell them; None if something has changed."""
-    note_path = request.note_path()
+    note_path = asked_run.note_path()
     if not note_path.is_file():
         return None
-    with locked(request.build, "wait for it, or give this run its own folder with --build"):
+    with locked(asked_run.build, "wait for it, or give this run its own folder with --build"):
         note = _read(note_path)
         if note is None or note.get("state") != state:
             return None
@@ -157,7 +157,7 @@ def _earlier_outcomes(request: Request, state: str) -> list[Outcome] | None:
 
 
 def _write_note(
-    request: Request, state: str, outcomes: Sequence[Outcome], warnings: Sequence[str]
+    asked_run: AskedRun, state: str, outcomes: Sequence[Outcome], warnings: Sequence[str]
 ) -> None:
     """Write the note of a run that ended well."""
     own_warnings = {
@@ -169,7 +169,7 @@ def _write_note(
         "releases": [_release_sums(outcome.folder) for outcome in outcomes],
         "warnings": [line for line in warnings if line not in own_warnings],
     }
-    with replacing(request.note_path()) as unfinished:
+    with replacing(asked_run.note_path()) as unfinished:
         unfinished.write_bytes(TypeAdapter(dict[str, Any]).dump_json(sealed(document)) + b"\n")
 
 
