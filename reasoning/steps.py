@@ -29,7 +29,12 @@ from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 from factdrift.reasoning.selection import draw_pool
 from factdrift.reasoning.states import PAIR, build_knowledge
-from factdrift.reasoning.titles import kind_of_office, names_country, office_titles
+from factdrift.reasoning.titles import (
+    bearers_in_dump,
+    kind_of_office,
+    names_country,
+    office_titles,
+)
 from factdrift.reasoning.writing import QuestionDraft, Writer, guessable
 
 
@@ -212,7 +217,9 @@ class ReasoningRows(Step):
         }
         mined_entities = workspace.folder(candidates_step.facts.mined) / "entities.parquet"
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
-            titles = office_titles(office_names, entities, partial(_bearers, db, mined_entities))
+            titles = office_titles(
+                office_names, entities, partial(bearers_in_dump, db, mined_entities)
+            )
             invented_names = invent_names(
                 item_kinds,
                 candidates_step.seed,
@@ -269,24 +276,6 @@ def _office_origins(
             country_ids.get(country or "") if is_named else None,
         )
     return origins
-
-
-def _bearers(
-    db: duckdb.DuckDBPyConnection, entities_path: Path, names: Collection[str]
-) -> dict[str, list[str]]:
-    """Return the items of the dump that have some names, in small letters.
-
-    A label also counts without what stands behind its last `of`.
-    """
-    query = """
-        with forms as (
-            select id, unnest([label, regexp_extract(label, '^(.*) of ', 1)]) as form
-            from read_parquet($path)
-        ), named as (select id, lower(form) as name from forms)
-        select name, list(distinct id) from named
-        semi join (select unnest($names) as name) using (name) group by name
-    """
-    return dict(db.execute(query, {"path": str(entities_path), "names": sorted(names)}).fetchall())
 
 
 def _words_in_use(

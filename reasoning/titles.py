@@ -8,6 +8,9 @@ end stay as they are.
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+import duckdb
 
 from factdrift.builders.rows import Entity
 from factdrift.builders.text.en.articles import takes_the
@@ -90,6 +93,19 @@ def office_title(label: str, country: str) -> str:
     return title if _is_of_territory(title) else label
 
 
+def telling_title(label: str, country: str) -> str:
+    """Return the title of an office of a country, which always tells of which country it is.
+
+    >>> telling_title("Chief Cabinet Secretary", "Japan")
+    'Chief Cabinet Secretary (Japan)'
+    >>> telling_title("Governor of Goa", "India"), telling_title("Minister of Labour", "Canada")
+    ('Governor of Goa', 'Canadian Minister of Labour')
+    """
+    title = office_title(label, country)
+    is_told = names_country(title, country) or _is_of_territory(title)
+    return title if is_told else f"{title} ({country})"
+
+
 def _is_of_a_state(label: str) -> bool:
     """Whether every state has such an office, so that its title does not tell of which it is."""
     return kind_of_office(label) == MINISTER or bool(_ENVOY.match(label))
@@ -123,17 +139,18 @@ def office_titles(
     names: Mapping[str, str],
     entities: Mapping[str, Entity],
     bearers: Callable[[Collection[str]], Mapping[str, Collection[str]]],
+    title_of: Callable[[str, str], str] = office_title,
 ) -> dict[str, str]:
     """Return the titles of those offices that are called by another name than they have.
 
     `names` are those of all offices by item id. `bearers` returns the ids of the items of the dump
     that have some names, or have them with something behind an `of`. A title that some other office
-    may have is not used.
+    may have is not used. `title_of` makes a title of a name and a country.
     """
     titles_by_id: dict[str, str] = {}
     for item_id, office_name in names.items():
         country = entities[item_id].country
-        title = office_title(office_name, country) if country else office_name
+        title = title_of(office_name, country) if country else office_name
         if title != office_name:
             titles_by_id[item_id] = title
     ids_by_title: dict[str, set[str]] = {}
@@ -146,3 +163,21 @@ def office_titles(
         for item_id, title in titles_by_id.items()
         if ids_by_title[title.lower()] == {item_id}
     }
+
+
+def bearers_in_dump(
+    db: duckdb.DuckDBPyConnection, entities_path: Path, names: Collection[str]
+) -> dict[str, list[str]]:
+    """Return the items of the dump that have some names, in small letters.
+
+    A label also counts without what stands behind its last `of`.
+    """
+    query = """
+        with forms as (
+            select id, unnest([label, regexp_extract(label, '^(.*) of ', 1)]) as form
+            from read_parquet($path)
+        ), named as (select id, lower(form) as name from forms)
+        select name, list(distinct id) from named
+        semi join (select unnest($names) as name) using (name) group by name
+    """
+    return dict(db.execute(query, {"path": str(entities_path), "names": sorted(names)}).fetchall())

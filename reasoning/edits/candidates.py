@@ -38,9 +38,11 @@ _CO_HOLDERS = 2
 """Objects beyond which those of a relation with one at a time do not change together."""
 _NEIGHBOURS = 8
 """Untouched facts of each kind that are written for an edit."""
-_NEAR = 100
+_NEAR = 50
 """Subjects on either side of an edit's own among which those untouched are looked for: in a window
 of years most may have changed since."""
+_HUMAN = "Q5"
+"""The class of persons."""
 _SHARED_OBJECTS = 0.05
 """The share of a relation's objects that may have two subjects where it counts as one-to-one:
 wrong dates make some look so, and each edit's own object is looked at besides."""
@@ -102,7 +104,11 @@ class EditCandidates(Step):
             eng.write(chain_rows, out / "chains.parquet", EditChain, (*EDIT_KEY, "path", "items"))
             neighbour_facts = eng.keep(
                 self._neighbours(
-                    eng, edit_rows, self._steady(known_facts, lasting_facts), entity_rows
+                    eng,
+                    edit_rows,
+                    self._steady(known_facts, lasting_facts),
+                    known_facts,
+                    entity_rows,
                 )
             )
             eng.write(
@@ -117,7 +123,11 @@ class EditCandidates(Step):
                 eng, out, workspace, entity_rows, [delta_rows, chain_rows, neighbour_facts]
             )
             self._write_timelines(
-                eng, out, segment_rows, entity_rows, [delta_rows, chain_rows, neighbour_facts]
+                eng,
+                out,
+                self._with_lasting(segment_rows, lasting_facts),
+                entity_rows,
+                [delta_rows, chain_rows, neighbour_facts],
             )
 
     def _once_each(self, segments: ir.Table) -> ir.Table:
@@ -224,6 +234,23 @@ class EditCandidates(Step):
         )
         return single_pairs.select(*PAIR, "object").join(statements, [*PAIR, "object"])
 
+    def _with_lasting(self, segments: ir.Table, lasting: ir.Table) -> ir.Table:
+        """Add the facts that do not change to the segments, without dates."""
+        at_all_times = lasting.anti_join(segments, PAIR).mutate(
+            end_open=ibis.literal(False),
+            end_inferred=ibis.literal(False),
+            rival=ibis.literal(False),
+            snapshot=ibis.literal(self.snapshot),
+        )
+        schema = segments.schema()
+        filled = at_all_times.select(
+            **{
+                name: at_all_times[name] if name in at_all_times.columns else ibis.null(column_type)
+                for name, column_type in schema.items()
+            }
+        )
+        return segments.union(filled.cast(schema))
+
     def _chains(
         self, eng: Engine, edits: ir.Table, knowledge: Knowledge, lasting: ir.Table
     ) -> ir.Table:
@@ -296,7 +323,12 @@ class EditCandidates(Step):
         return at_the_end.union(at_all_times.anti_join(at_the_end, PAIR))
 
     def _neighbours(
-        self, eng: Engine, edits: ir.Table, steady: ir.Table, entities: ir.Table
+        self,
+        eng: Engine,
+        edits: ir.Table,
+        steady: ir.Table,
+        knowledge: Knowledge,
+        entities: ir.Table,
     ) -> ir.Table:
         steady = eng.keep(steady)
         side_tables = edits.select(
@@ -314,7 +346,7 @@ class EditCandidates(Step):
             self.seed, of_subject.subject, of_subject.relation, of_subject.near_relation
         )
         of_subject = of_subject.mutate(kind=ibis.literal("same subject"), rank=drawn_pairs)
-        near_pairs = _near_subjects(eng, side_tables, steady, entities)
+        near_pairs = _near_subjects(eng, side_tables, steady, knowledge, entities)
         near_pairs = near_pairs.mutate(kind=ibis.literal("near subject"))
         neighbour_facts = of_subject.select(near_pairs.columns).union(near_pairs)
         neighbour_facts = neighbour_facts.filter(
@@ -396,6 +428,7 @@ class EditCandidates(Step):
             ibis.union(
                 deltas.select(id="subject"),
                 deltas.select(id=deltas.answers.unnest()),
+                deltas.select(id=deltas.previous_answers.unnest()),
                 chains.select(id=chains.items.unnest()),
                 chains.select(id=chains.answers.unnest()),
                 neighbours.select(id="near_subject"),
@@ -497,52 +530,90 @@ def _lasting_chains(path: ir.Table, lasting: ir.Table) -> ir.Table:
     )
 
 
-def _near_subjects(eng: Engine, sides: ir.Table, steady: ir.Table, entities: ir.Table) -> ir.Table:
+def _near_subjects(
+    eng: Engine, sides: ir.Table, steady: ir.Table, knowledge: Knowledge, entities: ir.Table
+) -> ir.Table:
     """Return steady facts of the same relation about subjects that are near in a fixed order.
 
-    The order of a relation is by class, country and popularity, so that the neighbours of the mayor
-    of a town are mayors of towns of its country as well known. `rank` is the distance in it.
+    Near is what shares a tie (see `_ties`). The order of a tie is by class and popularity, so that
+    the neighbours of the mayor of a town are mayors of towns of its country as well known. `rank`
+    puts nearer ties first, and then nearer subjects.
     """
-    places = entities.select(
-        subject="id",
-        near_class=entities.classes.join(" "),
-        country=entities.country.fill_null(""),
-        sitelinks="sitelinks",
-    )
-    near_order = ["near_class", "country", "sitelinks", "subject"]
-    of_relations = steady.semi_join(sides, "relation")
-    fixed_pairs = of_relations.join(places, "subject").mutate(is_fixed=ibis.literal(1, "int64"))
-    changing_pairs = (
-        sides.select(*PAIR)
-        .distinct()
-        .join(places, "subject")
-        .mutate(is_fixed=ibis.literal(0, "int64"))
-    )
-    pair_columns = ["relation", *near_order, "is_fixed"]
-    in_order = fixed_pairs.select(pair_columns).union(changing_pairs.select(pair_columns))
-    number = in_order.is_fixed.sum().over(
-        ibis.window(
-            group_by="relation", order_by=[*near_order, "is_fixed"], preceding=None, following=0
+    fixed_pairs = steady.semi_join(sides, "relation").select(*PAIR, "objects")
+    changing_pairs = sides.group_by(PAIR).agg(objects=_.all_objects.collect().flatten())
+    all_pairs = ibis.union(
+        *(
+            pairs.select(*PAIR, "objects", is_fixed=ibis.literal(is_fixed, "int64"))
+            for pairs, is_fixed in ((fixed_pairs, 1), (changing_pairs, 0))
         )
     )
-    in_order = eng.keep(in_order.mutate(number=number.cast("int64")))
-    fixed_places = in_order.filter(in_order.is_fixed == 1).select(
-        near_relation="relation", near_subject="subject", number="number"
+    ties = eng.keep(_ties(all_pairs, knowledge, entities))
+    number = ties.is_fixed.sum().over(
+        ibis.window(
+            group_by=["relation", "tie"],
+            order_by=["class_words", "sitelinks", "subject", "is_fixed"],
+            preceding=None,
+            following=0,
+        )
     )
-    edit_places = in_order.filter(in_order.is_fixed == 0).select(*PAIR, "number")
-    place_distance = ibis.range(-_NEAR, _NEAR + 1).unnest()
-    edit_places = edit_places.mutate(distance=place_distance)
+    in_order = eng.keep(ties.mutate(number=number.cast("int64")))
+    fixed_places = in_order.filter(in_order.is_fixed == 1).select(
+        "tie", near_relation="relation", near_subject="subject", near_number="number"
+    )
+    edit_places = in_order.filter(in_order.is_fixed == 0)
+    edit_places = edit_places.mutate(distance=ibis.range(-_NEAR, _NEAR + 1).unnest())
     edit_places = edit_places.mutate(near_number=edit_places.number + edit_places.distance)
     near_pairs = edit_places.join(
-        fixed_places.rename(fixed_number="number"),
-        [("relation", "near_relation"), ("near_number", "fixed_number")],
+        fixed_places, [("relation", "near_relation"), "near_number", "tie"]
     )
-    near_pairs = near_pairs.join(
+    near_pairs = near_pairs.filter(near_pairs.subject != near_pairs.near_subject)
+    distance = near_pairs.distance.abs().cast("string").lpad(3, "0")
+    near_pairs = near_pairs.group_by([*PAIR, "near_subject"]).agg(
+        rank=(near_pairs.tie_rank + distance).min()
+    )
+    near_pairs = near_pairs.mutate(near_relation=near_pairs.relation).join(
         steady.rename(near_subject="subject", near_relation="relation"),
         ["near_subject", "near_relation"],
     )
-    near_pairs = near_pairs.select(
-        *PAIR, "near_subject", "near_relation", "objects", "statements", "first",
-        rank=near_pairs.distance.abs().cast("string").lpad(4, "0"),
+    return sides.join(near_pairs, PAIR)
+
+
+def _ties(pairs: ir.Table, knowledge: Knowledge, entities: ir.Table) -> ir.Table:
+    """Return what makes the subjects of pairs near, one `tie` a row, with its `tie_rank`.
+
+    It is the country, which for a person is that of an object. Where none is known, these are every
+    object that the pair ever had and the classes, though not that two are persons. Countries are
+    tied by their class.
+    """
+    pair_key = [*PAIR, "is_fixed"]
+    object_countries = pairs.select(*pair_key, id=pairs.objects.unnest()).join(
+        entities.select("id", object_country="country"), "id"
+    )
+    object_countries = object_countries.group_by(pair_key).agg(
+        object_country=_.object_country.min()
+    )
+    subjects = entities.select("label", "country", "classes", "sitelinks", subject="id")
+    placed = pairs.join(subjects, "subject").left_join(object_countries, pair_key)
+    placed = placed.left_join(knowledge.shortcuts.select(*PAIR, "others"), PAIR)
+    country = placed.country.coalesce(placed.object_country)
+    classes = placed.classes.filter(lambda item: item != _HUMAN)
+    is_of_country = (country != placed.label).fill_null(False)
+    no_ties = ibis.literal([], type="array<string>")
+    objects = placed.others.coalesce(placed.objects)
+    placed = placed.select(
+        *pair_key,
+        "sitelinks",
+        class_words=placed.classes.join(" "),
+        countries=ibis.ifelse(is_of_country, array(country), no_ties),
+        shared_objects=ibis.ifelse(country.isnull(), objects, no_ties),
+        classes=ibis.ifelse(is_of_country, no_ties, classes),
+    )
+    return ibis.union(
+        *(
+            placed.select(
+                *pair_key, "sitelinks", "class_words",
+                tie=placed[column].unnest(), tie_rank=ibis.literal(str(rank)),
+            ).cast({"tie": "string"})
+            for rank, column in enumerate(("countries", "shared_objects", "classes"))
+        )
     )  # fmt: skip
-    return sides.join(near_pairs.filter(near_pairs.subject != near_pairs.near_subject), PAIR)

@@ -57,7 +57,11 @@ class KnowledgeEdit:
     period: Annotated[str, "period in which it changed: `2021Q3`, `2021M07`, `2021`"]
     period_first: Annotated[date, "first day of the period"]
     period_last: Annotated[date, "last day of the period: the day after the change"]
-    answers: Annotated[tuple[Answer, ...], "all that held on the last day of the period, by id"]
+    answers: Annotated[
+        tuple[Answer, ...],
+        "all that held on the last day of the period, by id; an office under a title that "
+        "tells its country, its label among the aliases",
+    ]
     previous_answers: Annotated[
         tuple[Answer, ...], "all that held on the last day of the period before, by id"
     ]

@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
 from factdrift.builders import rows
+from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.schema import typed_rows, writing
@@ -29,6 +31,7 @@ from factdrift.reasoning.edits.rows import (
 )
 from factdrift.reasoning.edits.wordings import EditPrompt, EditTemplates
 from factdrift.reasoning.names import Verbalizer
+from factdrift.reasoning.titles import bearers_in_dump, office_titles, telling_title
 
 ASKED = ("rephrases", "portability", "reverse", "locality")
 """The configs with what is asked about edits."""
@@ -57,7 +60,8 @@ class EditRows(Step):
         """Write an edit with all its questions, one after another, in the order of the sequence."""
         folder = workspace.folder(self.candidates)
         granularity = self.candidates.told.changes.granularity
-        writer = EditWriter(folder, self.templates, granularity, self.per_edit)
+        names = self._names(folder, workspace)
+        writer = EditWriter(folder, self.templates, names, granularity, self.per_edit)
         with (
             writing(out / "edits.parquet", KnowledgeEdit) as edit_file,
             writing(out / "dropped.parquet", Dropped) as drop_file,
@@ -78,6 +82,46 @@ class EditRows(Step):
                     question_files[config].append(question)
             for dropped in writer.dropped:
                 drop_file.append(dropped)
+
+    def _names(self, folder: Path, workspace: Workspace) -> Verbalizer:
+        """Return the names of all items, where every office tells of which country it is."""
+        phrases = {
+            relation: template.phrases
+            for relation, template in self.templates.items()
+            if template.phrases
+        }
+        entities = {
+            entity.id: entity for entity in typed_rows(folder / "entities.parquet", rows.Entity)
+        }
+        names = Verbalizer(
+            entities, phrases, namesakes.namesake_subjects(folder / namesakes.NAMESAKES)
+        )
+        query = """
+            with segments as (from read_parquet($path))
+            select subject from segments where relation in (select unnest($subjects))
+            union select object from segments where relation in (select unnest($objects))
+            order by 1
+        """
+        mined_entities = workspace.folder(self.candidates.facts.mined) / "entities.parquet"
+        with duck.connect(workspace.work("spill"), workspace.memory) as db:
+            office_rows = db.execute(
+                query,
+                {
+                    "path": str(folder / "timelines.parquet"),
+                    "subjects": [key for key in phrases if phrases[key].subject_is == "office"],
+                    "objects": [key for key in phrases if phrases[key].object_is == "office"],
+                },
+            ).fetchall()
+            office_names = {
+                item_id: names.name(item_id) for (item_id,) in office_rows if item_id in entities
+            }
+            titles = office_titles(
+                office_names,
+                entities,
+                partial(bearers_in_dump, db, mined_entities),
+                telling_title,
+            )
+        return names._replace(titles=titles)
 
 
 @dataclass(frozen=True)
@@ -118,24 +162,15 @@ class EditWriter:
         self,
         folder: Path,
         templates: Mapping[str, EditTemplates],
+        names: Verbalizer,
         granularity: Granularity,
         per_edit: int,
     ) -> None:
         self.templates, self.granularity, self.per_edit = templates, granularity, per_edit
         self.dropped: list[Dropped] = []
         self._folder = folder
-        entities = {
-            entity.id: entity for entity in typed_rows(folder / "entities.parquet", rows.Entity)
-        }
-        all_namesakes = list(typed_rows(folder / namesakes.NAMESAKES, rows.Namesake))
-        phrases = {
-            relation: template.phrases
-            for relation, template in templates.items()
-            if template.phrases
-        }
-        self._names = Verbalizer(
-            entities, phrases, {item.id: item for item in all_namesakes if item.role == "subject"}
-        )
+        self._names = names
+        all_namesakes = typed_rows(folder / namesakes.NAMESAKES, rows.Namesake)
         self._object_namesakes = {item.id: item for item in all_namesakes if item.role == "object"}
         self._chains = _by_edit(typed_rows(folder / "chains.parquet", EditChain))
         self._neighbours = _by_edit(typed_rows(folder / "neighbours.parquet", EditNeighbour))
@@ -168,13 +203,29 @@ class EditWriter:
             yield edit, questions
 
     def _drafts(self) -> Iterator[EditDraft]:
-        for delta in typed_rows(self._folder / "edits.parquet", ToldDelta):
+        for told_delta in typed_rows(self._folder / "edits.parquet", ToldDelta):
+            delta = self._with_titles(told_delta)
             period = Period(self.granularity, delta.period)
             prompt = self._prompt(delta)
             if prompt is None:
                 self._drop(delta, period, "answer_in_prompt")
             else:
                 yield EditDraft(delta, period, prompt)
+
+    def _with_titles(self, delta: ToldDelta) -> ToldDelta:
+        return replace(
+            delta,
+            subject_name=self._names.titles.get(delta.subject, delta.subject_name),
+            names=tuple(map(self._with_title, delta.names)),
+        )
+
+    def _with_title(self, answer: Answer) -> Answer:
+        """Return an office under its title, its label among its aliases."""
+        title = self._names.titles.get(answer.id)
+        if title is None:
+            return answer
+        other_names = (name for name in (answer.label, *answer.aliases) if name != title)
+        return Answer(answer.id, title, tuple(dict.fromkeys(other_names)))
 
     def _prompt(self, delta: ToldDelta) -> EditPrompt | None:
         """Return the first sentence that has its subject once and gives no new answer away.
@@ -214,7 +265,9 @@ class EditWriter:
             relation=delta.relation,
             relation_label=template.label,
             template=f"{delta.relation}/{draft.prompt.place}",
-            question=template.question(delta.subject_name, period.last),
+            question=template.question(
+                delta.subject_name, period.last, has_several=draft.has_several
+            ),
             rephrases=tuple(rephrase.text for rephrase in rephrases),
             change="new" if delta.split == "new" else "updated",
             period=str(period),
@@ -272,10 +325,17 @@ class EditWriter:
         path_words = draft.delta.subject_name
         for relation in relations[:-1]:
             path_words = self.templates[relation].noun(path_words)
+        followed_from = self.templates[relations[-2]].phrases
         prompt, *rewordings = self.templates[relations[-1]].chain_questions(
-            path_words, edit.period_last
+            path_words, edit.period_last, followed_from.object_is if followed_from else "thing"
         )
         answers = self._answers(chain.answers)
+        if len(chain.answers) > 1:
+            self._left_out(edit, chain.path, "not_single", prompt)
+            return None
+        if self._leads_back(chain, answers.names):
+            self._left_out(edit, chain.path, "leads_back", prompt)
+            return None
         if self._states(prompt, answers.names):
             self._left_out(edit, chain.path, "answer_in_question", prompt)
             return None
@@ -296,6 +356,22 @@ class EditWriter:
             hops=self._hops(chain),
             previous_hops=self._hops(previous) if previous else (),
             statements=chain.statements,
+        )
+
+    def _leads_back(self, chain: EditChain, names: Iterable[str]) -> bool:
+        """Whether an answer says again what leads to it.
+
+        Who heads a government holds the office of its head, and Yahoo belongs to Yahoo! Inc.
+        """
+        before, last = (self.templates[relation].phrases for relation in chain.path.split(" ")[-2:])
+        asks_office = bool(last and last.object_is == "office")
+        if asks_office and before and before.subject_is != "person":
+            return True
+        led_through = [*map(self._names.name, chain.items)]
+        return any(
+            gives_away(item_name, name) or gives_away(name, item_name)
+            for name in names
+            for item_name in led_through
         )
 
     def _hops(self, chain: EditChain) -> tuple[EditHop, ...]:
@@ -350,7 +426,8 @@ class EditWriter:
         written_counts: dict[QuestionKind, int] = defaultdict(int)
         asked_prompts: set[str] = set()
         for neighbour_fact in self._neighbours.get(draft.key, ()):
-            if written_counts[neighbour_fact.kind] == self.per_edit:
+            is_full = written_counts[neighbour_fact.kind] == self.per_edit
+            if is_full or len(neighbour_fact.objects) > 1:
                 continue
             answers = self._answers(neighbour_fact.objects)
             is_of_subject = neighbour_fact.kind == "same subject"
@@ -364,7 +441,7 @@ class EditWriter:
                 else self._names.name(neighbour_fact.near_subject)
             )
             template = self.templates[neighbour_fact.near_relation]
-            prompt = template.prompts(name, has_several=len(neighbour_fact.objects) > 1)[0].text
+            prompt = template.prompts(name, has_several=False)[0].text
             has_same_name = any(
                 normalize_or_keep(answer.label) in changed_names for answer in answers.answers
             )
@@ -434,7 +511,9 @@ class EditWriter:
 
     def _answers(self, item_ids: Sequence[str]) -> NamedAnswers:
         entities = [self._names.entities[item_id] for item_id in item_ids]
-        answers = tuple(Answer(entity.id, entity.label, entity.aliases) for entity in entities)
+        answers = tuple(
+            self._with_title(Answer(entity.id, entity.label, entity.aliases)) for entity in entities
+        )
         return NamedAnswers(answers, self._names.accepted_names(item_ids))
 
     def _states(self, text: str, names: Iterable[str]) -> bool:

@@ -1,22 +1,40 @@
 """The words of an edit and of what is asked about it, from the template of its relation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Literal, NamedTuple
 
 from factdrift.builders.core.config import Strict
-from factdrift.builders.facts.relations import Relation, RelationWording
+from factdrift.builders.facts.relations import NamedKind, Relation, RelationWording
 from factdrift.builders.templama.rendering import READS_AS_ONE_ANSWER
 from factdrift.builders.text import render
 from factdrift.builders.text.dates import format_date
 from factdrift.builders.text.squad import normalize_or_keep
+from factdrift.reasoning.edits.plurals import asking_for_several, naming_several
 
 REPHRASES = 3
 """Other ways to ask for the answer of an edit, as editors' benchmarks have them."""
 _CHAIN_FRAMES = ("On {day}, {asked}?", "As of {day}, {asked}?", "Take {day}: {asked}?")
 """The day stands in front, as in `temporal-reasoning`: behind, it would be that of the last hop."""
-_LASTING_FRAMES = ("{noun} (as of {day})", "{noun} (on {day})", "{noun} (the one of {day})")
-"""What holds at all times is asked of somebody whom a day tells apart."""
+_LASTING_FRAMES = (
+    "Take {noun}, as of {day}: {asked}",
+    "As of {day}, consider {noun}: {asked}",
+    "Think of {noun}, on {day}: {asked}",
+)
+"""What holds at all times is asked of somebody whom a day tells apart, in a clause of its own."""
+_POINTED_AT: Mapping[NamedKind, str] = {
+    "person": "that person",
+    "team": "that team",
+    "national_team": "that team",
+    "party": "that party",
+    "place": "that place",
+    "organization": "that organization",
+    "school": "that school",
+    "league": "that league",
+    "office": "that office",
+    "thing": "that one",
+}
+"""What a question calls something that the clause before it named."""
 
 RephraseKind = Literal["statement", "completion", "question"]
 
@@ -79,9 +97,10 @@ class EditTemplates(Strict):
             self.cloze,
             key=lambda entry: has_several and bool(READS_AS_ONE_ANSWER.match(entry[1])),
         )
+        in_number = naming_several if has_several else str
         return [
             EditPrompt(
-                self._up_to_object(text, subject),
+                in_number(self._up_to_object(text, subject)),
                 render.written_subject(text, subject, self.articles),
                 place,
             )
@@ -92,10 +111,11 @@ class EditTemplates(Strict):
         """Return the first sentence about a subject up to its object."""
         return self._up_to_object(self.cloze[0][1], subject)
 
-    def question(self, subject: str, day: date) -> str:
+    def question(self, subject: str, day: date, *, has_several: bool = False) -> str:
         """Return the first question about a subject: on a day, or else the one without a time."""
         if self.questions:
-            return self._on_day(self.questions[0], subject, day)
+            question = self._on_day(self.questions[0], subject, day)
+            return asking_for_several(question) if has_several else question
         return render.phrase(self.timeless or "", subject, articles=self.articles)
 
     def rephrases(
@@ -105,7 +125,7 @@ class EditTemplates(Strict):
         by_form: dict[str, Rephrase] = {}
         for rephrase in self._rephrases(subject, day, has_several=has_several):
             by_form.setdefault(normalize_or_keep(rephrase.text), rephrase)
-        for taken_text in (prompt.text, self.question(subject, day)):
+        for taken_text in (prompt.text, self.question(subject, day, has_several=has_several)):
             by_form.pop(normalize_or_keep(taken_text), None)
         return tuple(by_form.values())[:REPHRASES]
 
@@ -124,22 +144,28 @@ class EditTemplates(Strict):
             noun = self.noun(subject)
             yield Rephrase("completion", f"As of {format_date(day)}, {noun} was")
         for question_text in self.questions:
-            yield Rephrase("question", self._on_day(question_text, subject, day))
+            question = self._on_day(question_text, subject, day)
+            yield Rephrase("question", asking_for_several(question) if has_several else question)
 
     def noun(self, subject: str) -> str:
         """Return the object in words: `the head coach of Arsenal`."""
         noun = self.phrases.noun if self.phrases else None
         return render.phrase(noun or "", subject, articles=self.articles)
 
-    def chain_questions(self, path_words: str, day: date) -> tuple[str, ...]:
-        """Return the wordings of a question about what a path leads to on a day."""
+    def chain_questions(self, path_words: str, day: date, middle_is: NamedKind) -> tuple[str, ...]:
+        """Return the wordings of a question about what a path leads to on a day.
+
+        `middle_is`: what the path itself leads to.
+        """
         day_words = format_date(day)
         if self.phrases and self.phrases.ask:
             asked_phrase = render.phrase(self.phrases.ask, path_words)
             return tuple(frame.format(day=day_words, asked=asked_phrase) for frame in _CHAIN_FRAMES)
+        pointed_at = _POINTED_AT[middle_is]
+        asked = render.phrase(self.timeless or "", pointed_at, articles={pointed_at: False})
+        asked = asked[0].lower() + asked[1:]
         return tuple(
-            render.phrase(self.timeless or "", frame.format(noun=path_words, day=day_words))
-            for frame in _LASTING_FRAMES
+            frame.format(noun=path_words, day=day_words, asked=asked) for frame in _LASTING_FRAMES
         )
 
     def reverse_question(self, object_name: str, day: date) -> str:

@@ -47,7 +47,7 @@ def _record(edit: EditRecord) -> dict[str, Any]:
         questions["locality"], key=lambda question: question["kind"] == "same subject"
     )
     record = {
-        "subject": row["subject_label"],
+        "subject": row["subject_name"],
         "src": row["question"],
         "pred": edit.answer_before,
         "rephrase": rephrases[0] if rephrases else None,
