@@ -162,10 +162,11 @@ class EditTemplates(Strict):
             asked_phrase = render.phrase(self.phrases.ask, path_words)
             return tuple(frame.format(day=day_words, asked=asked_phrase) for frame in _CHAIN_FRAMES)
         pointed_at = _POINTED_AT[middle_is]
-        asked = render.phrase(self.timeless or "", pointed_at, articles={pointed_at: False})
-        asked = asked[0].lower() + asked[1:]
+        asked_clause = render.phrase(self.timeless or "", pointed_at, articles={pointed_at: False})
+        asked_clause = asked_clause[0].lower() + asked_clause[1:]
         return tuple(
-            frame.format(noun=path_words, day=day_words, asked=asked) for frame in _LASTING_FRAMES
+            frame.format(noun=path_words, day=day_words, asked=asked_clause)
+            for frame in _LASTING_FRAMES
         )
 
     def reverse_question(self, object_name: str, day: date) -> str:
