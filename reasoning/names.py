@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Granularity, Period
@@ -95,7 +95,7 @@ class Verbalizer(NamedTuple):
         fact_phrase = self.fill_wording(
             "was", term.relation, self.name(term.subject), self.name(term.object)
         )
-        return f"{_capital(fact_phrase)} ({_dates(term)})."
+        return f"{_capital(fact_phrase)} ({term_dates(term)})."
 
     def question(self, template: str, row: QuestionCandidate) -> str:
         """Fill the places of a template with the words of a candidate.
@@ -224,11 +224,35 @@ class _Places:
         return phrase(template, self._items[subject_number], self._items[object_number])
 
 
+class DatedTerm(Protocol):
+    """A term with the days on which it may have begun and ended."""
+
+    @property
+    def start_first(self) -> date | None:
+        """The first day on which it may have begun."""
+
+    @property
+    def start_last(self) -> date | None:
+        """The last day on which it may have begun."""
+
+    @property
+    def end_first(self) -> date | None:
+        """The first day on which it may have ended."""
+
+    @property
+    def end_last(self) -> date | None:
+        """The last day on which it may have ended."""
+
+    @property
+    def end_open(self) -> bool:
+        """Whether no end is stated."""
+
+
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _dates(term: rows.Segment) -> str:
+def term_dates(term: DatedTerm) -> str:
     """Return the dates of a term in words: `from 2012 to 5 May 2015`, `until 2018`.
 
     A boundary that reaches up to the other one was cut there, as nothing ends before it begins, so

@@ -111,6 +111,12 @@ def statement(number: int, **changes: Any) -> Statement:
     return Statement(**{**values, **changes})
 
 
+def stated_days(start: str, end: str) -> dict[str, Any]:
+    """The columns of a stretch with exact days."""
+    starts = {"start_first": day(start), "start_last": day(start)}
+    return {**starts, "end_first": day(end), "end_last": day(end), "end_open": False}
+
+
 def entity(name: str, label: str, **changes: Any) -> Entity:
     return replace(Entity(name, label, (), None, 1, 1, 1), **changes)
 
@@ -121,8 +127,8 @@ def build_of(folder: Path, release: Path, *entities: Entity) -> Path:
     mined.mkdir(parents=True)
     no_days = {"start_first": None, "start_last": None}
     mined_statements = [
-        statement(10),
-        statement(11, rank="preferred"),
+        statement(10, **stated_days("2015-07-01", "2021-06-30")),
+        statement(11, rank="preferred", **stated_days("2021-07-01", "2022-12-31")),
         statement(99, reason="contradictory", **no_days),
     ]
     write_sorted(mined / "statements.parquet", Statement, mined_statements, "statement")
@@ -200,8 +206,11 @@ def planted_row(place: int, row_changes: Mapping[str, Any]) -> Any:
     for column in ("answers", "previous_answers"):
         if column in changes:
             changes[column] = tuple(Answer(item, label, ()) for item, label in changes[column])
-    if "targets" in changes:
-        changes["targets"] = tuple(changes["targets"])
+    for column in ("targets", "added", "removed"):
+        if column in changes:
+            changes[column] = tuple(changes[column])
+    if "period_last" in changes:
+        changes["period_last"] = day(changes["period_last"])
     return replace(ROW, **changes)
 
 
@@ -215,6 +224,16 @@ def planted_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_planted_mistake_is_told(place: int, planted_release: Path, build: Path) -> None:
     told = wrong(explain(f"cccc{place:012}", planted_release, WhySources(build)))
     assert any(CASES["planted"][place]["told"] in words for words in told), told
+
+
+def test_a_term_that_is_not_as_its_statement(tmp_path: Path) -> None:
+    """The time line and the row may be wrong together: the statement tells it."""
+    terms = (TERMS[0], term_of(11, "2020-07-01", "2022-12-31"), TERMS[2])
+    released = release_of(tmp_path, ROW, terms=terms)
+    told = wrong(explain(ROW.id, released, WhySources(build_of(tmp_path / "b", released, *PEOPLE))))
+    assert told == [
+        "the term of “Club 11” (Q11) begins on 2020-07-01, its statement on 2021-07-01",
+    ]
 
 
 def test_a_file_that_was_changed_later_is_told(tmp_path: Path) -> None:

@@ -5,14 +5,16 @@ from pathlib import Path
 
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.release.manifest import Manifest, locate_file
-from factdrift.builders.release.why.agreement import RowCheck
-from factdrift.builders.release.why.claims import Claims
+from factdrift.builders.release.why.agreement import RowCheck, disagreement
+from factdrift.builders.release.why.claims import Claims, named_aliases
 from factdrift.builders.release.why.days import day_checks
 from factdrift.builders.release.why.held import held_checks
 from factdrift.builders.release.why.histories import FactHistory, HistoryReader
 from factdrift.builders.release.why.lookup import ReleasedRow, Values
+from factdrift.builders.release.why.paths import path_checks
 from factdrift.builders.release.why.stated import changed_days, statement_checks
-from factdrift.builders.release.why.texts import ShownText
+from factdrift.builders.release.why.texts import ShownText, named_after_all
+from factdrift.builders.text.squad import normalize_or_keep
 
 
 def file_check(release_folder: Path, release_manifest: Manifest, file_path: str) -> RowCheck:
@@ -40,9 +42,12 @@ def row_checks(
     """
     yield from _names(row.values, claims, histories, reader)
     yield from held_checks(row.values, claims, histories)
+    yield from path_checks(row.values, claims, histories)
     if reader.has_statements:
         yield from statement_checks(row.values, claims, histories, mended_ids)
     yield from _spans(texts)
+    for name in named_after_all(row.values):
+        yield disagreement(f"the row says that its text does not name what held: it has “{name}”")
     yield from day_checks(row, claims, release_manifest)
     yield from changed_days(row.values)
 
@@ -54,7 +59,8 @@ def _names(
     item_labels = [(claimed_item.item, claimed_item.label) for claimed_item in claims.items]
     # rows with invented names have a twin, and names that no source has
     if not row_values.get("twin"):
-        item_labels.append((row_values.get("subject", ""), row_values.get("subject_label", "")))
+        for role in ("subject", "object"):
+            item_labels.append((row_values.get(role, ""), row_values.get(f"{role}_label", "")))
     for item, item_label in item_labels:
         stated_label = reader.stated_label(item)
         if item_label and stated_label and item_label != stated_label:
@@ -63,6 +69,8 @@ def _names(
     if not row_values.get("twin"):
         yield from _prompt_names(row_values, claims, histories)
         yield from _accepted_names(row_values, claims, reader)
+        yield from _other_names(row_values, claims, reader)
+    yield from _choices(row_values, claims)
 
 
 def _prompt_names(
@@ -87,14 +95,46 @@ def _accepted_names(
         is_accepted = any(item_label in target for target in claims.targets)
         if claims.targets and item_label and not is_accepted:
             yield RowCheck(False, f"“{item_label}”, the answer, is not among the accepted answers")
+
+
+def _other_names(row_values: Values, claims: Claims, reader: HistoryReader) -> Iterator[RowCheck]:
+    """Whether the aliases of items are theirs, and each accepted answer is a name of one."""
+    own_names: set[str] = set()
+    for item, aliases in named_aliases(row_values):
+        stated_names = reader.stated_names(item)
+        strange_names = [name for name in aliases if stated_names and name not in stated_names]
+        for name in strange_names:
+            label = reader.stated_label(item)
+            yield disagreement(f"“{name}” is no name of “{label}” ({item}) in the source")
+        own_names |= {*aliases}
+    if not own_names or not any(item.label for item in claims.answers):
+        return
+    spans = row_values.get("answers")
+    if isinstance(spans, dict):  # of TimeQA: what the page calls an answer is accepted as well
+        own_names |= {str(text) for text in spans.get("text") or ()}
+    for target in claims.targets:
+        if target not in own_names | {claimed_item.label for claimed_item in claims.items}:
+            yield disagreement(f"“{target}” is accepted, and is no name of an answer")
+
+
+def _choices(row_values: Values, claims: Claims) -> Iterator[RowCheck]:
+    """Whether the choice that is said to be right is accepted, and no other one."""
     choices, answer_place = row_values.get("choices"), row_values.get("answer_index")
-    if isinstance(choices, list) and isinstance(answer_place, int):
-        right_choices = choices[answer_place : answer_place + 1]
-        is_accepted = any(choice in claims.targets for choice in right_choices)
-        check_words = "the choice that is said to be right is an accepted answer"
-        yield RowCheck(
-            is_accepted, check_words if is_accepted else check_words.replace("an ", "no ")
-        )
+    if not isinstance(choices, list) or not isinstance(answer_place, int):
+        return
+    accepted_forms = {normalize_or_keep(target) for target in claims.targets}
+    right_places = [
+        place
+        for place, choice in enumerate(choices)
+        if normalize_or_keep(str(choice)) in accepted_forms
+    ]
+    if answer_place not in right_places:
+        yield disagreement("the choice that is said to be right is no accepted answer")
+    elif right_places != [answer_place]:
+        names = ", ".join(str(choices[place]) for place in right_places if place != answer_place)
+        yield disagreement(f"another choice is an accepted answer as well: {names}")
+    else:
+        yield RowCheck(True, "the choice that is said to be right is accepted, and no other one")
 
 
 def _spans(texts: Sequence[ShownText]) -> Iterator[RowCheck]:

@@ -98,6 +98,14 @@ def labels_of(row_values: Values) -> dict[str, str]:
     return labels
 
 
+def named_aliases(row_values: Values) -> Iterator[tuple[str, list[str]]]:
+    """Yield each item of a row with its aliases."""
+    for column_name in _ITEM_COLUMNS:
+        for item in _entries(row_values, column_name):
+            if isinstance(item, dict) and {"id", "aliases"} <= item.keys():
+                yield str(item["id"]), [str(alias) for alias in item["aliases"] or ()]
+
+
 def _items(row_values: Values) -> Iterator[ClaimedItem]:
     # what was so before the update is among the answers of a row, and no accepted answer
     still_true = {

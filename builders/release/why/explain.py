@@ -23,6 +23,7 @@ from factdrift.builders.release.why.claims import (
     labels_of,
     period_times,
 )
+from factdrift.builders.release.why.graded import passage_checks
 from factdrift.builders.release.why.histories import (
     AskedTime,
     FactHistory,
@@ -217,6 +218,7 @@ class _Explainer:
         histories = self._histories(self._pairs(row, claims), claims.asked_time, dump_count)
         texts = self._texts.texts(row.values)
         mended_ids = {cited.statement for cited in self._manifest.corrections if cited.mend}
+        graded = passage_checks(self._db, self._folder, self._manifest, row, claims, histories)
         checks = row_checks(
             *(row, claims, histories, texts, self._reader, self._manifest),
             mended_ids=frozenset(filter(None, mended_ids)),
@@ -236,7 +238,7 @@ class _Explainer:
             time_before=claims.time_before,
             left_out=tuple(map(self._left_out, dropped_rows)),
             left_out_in_all=dropped_count,
-            checks=tuple(checks),
+            checks=(*checks, *graded),
             histories=tuple(histories),
             statements=claims.statements,
             texts=tuple(texts),

@@ -194,6 +194,11 @@ class HistoryReader:
         """Return the label of an item that the dump or the release's timelines have."""
         return str(self._entity(item).get("label") or self._labels.get(item, "")) if item else ""
 
+    def stated_names(self, item: str) -> set[str]:
+        """Return the label and the aliases of an item in the dump; none where it is not there."""
+        entity = self._entity(item)
+        return {*filter(None, (entity.get("label"), *(entity.get("aliases") or ())))}
+
     def pairs_of(self, statement_ids: Sequence[str]) -> list[FactPair]:
         """Return the subjects and relations of statements, as far as the tables know them."""
         wanted_ids = list(statement_ids)

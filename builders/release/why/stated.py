@@ -222,7 +222,7 @@ def changed_days(row_values: Values) -> Iterator[RowCheck]:
     )
     agreements: dict[str, Any] = {
         "static": same_days,
-        "obsolete": is_open[0] is not False,
+        "obsolete": is_open[1] is not True,
         "new": is_open[0] is None,
         "added": is_open[0] is None,
         "removed": is_open[1] is None,

@@ -28,6 +28,8 @@ _SEGMENT_TABLES = ("terms.parquet", "timelines.parquet", "segments.parquet")
 """Tables of segments by name, those that a dataset asks about first."""
 _KEY_LENGTH = 16
 """Hex digits of a step's key, with which the name of its folder ends."""
+_RELEASE_PARTS = 3
+"""The last parts of a release's folder: `releases/timeqa/1.0.0`."""
 _SEGMENT_COLUMNS = set(arrow_schema(rows.Segment).names)
 
 
@@ -126,9 +128,19 @@ def _noted_keys(root: Path, release_folder: Path, dataset: str) -> set[str] | No
     """Return the keys of a release's steps; None where the folder notes another release or none."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         note = json.loads((root / USED / f"{dataset}.json").read_text("utf-8"))
-        if Path(note["release"]) == release_folder.resolve():
+        noted_folder, own_folder = Path(note["release"]), release_folder.resolve()
+        # both may have been copied together, and the note has the folder that they were made in
+        is_copied = _below_build(own_folder, root.resolve()) and (
+            noted_folder.parts[-_RELEASE_PARTS:] == own_folder.parts[-_RELEASE_PARTS:]
+        )
+        if noted_folder == own_folder or is_copied:
             return set(map(str, note["steps"]))
     return None
+
+
+def _below_build(release_folder: Path, build_folder: Path) -> bool:
+    """Whether a release lies beside a build: `releases/timeqa/1.0.0` and `build`."""
+    return build_folder.parent in release_folder.parents
 
 
 def _mined_day(folder: Path) -> date | None:

@@ -298,13 +298,37 @@ def _context_notes(row_values: Values) -> Iterator[str]:
     if row_values.get("context_cut"):
         yield "the paragraphs that name an answer are left out on purpose (`context_cut`)"
     if row_values.get("answerable") == "not_in_page":
-        yield "no answer stands in the text: something held, but the text does not name it"
+        names = named_after_all(row_values)
+        yield (
+            f"the row says that the text does not name what held, and it has {', '.join(names)}"
+            if names
+            else "no answer stands in the text: something held, but the text does not name it"
+        )
     if row_values.get("answerable") == "nothing_holds":
         yield "no answer is known: nothing held at the time"
     if row_values.get("rules"):
         yield f"how the page names each object: {', '.join(row_values['rules'])}"
     if row_values.get("evidence") in ("both", "one", "none"):
         yield f"boundaries that the page states near the mention: {row_values['evidence']}"
+
+
+def _object_names(row_values: Values) -> list[str]:
+    """The names of what held, of a row without an answer in its text."""
+    objects = row_values.get("objects")
+    return [
+        name
+        for item in (objects if isinstance(objects, list) else [])
+        if isinstance(item, dict)
+        for name in (str(item.get("label") or ""), *map(str, item.get("aliases") or ()))
+    ]
+
+
+def named_after_all(row_values: Values) -> list[str]:
+    """The names that stand in the text of a row which says that it names nothing that held."""
+    if row_values.get("answerable") != "not_in_page":
+        return []
+    context = str(row_values.get("context") or "")
+    return [name for name in _object_names(row_values) if name and name in context]
 
 
 def _marks_of_row(row_values: Values) -> Callable[[str], list[Mark]]:
@@ -327,6 +351,8 @@ def _marks_of_row(row_values: Values) -> Callable[[str], list[Mark]]:
             if number < len(questions):
                 words = f"{questions[number]} {words}"
             marks_of_answers.append(Mark(place, place + len(answer_text), words, answer_text))
+        for question in questions[len(texts) :] if isinstance(questions, list) else ():
+            marks_of_answers.append(Mark(-1, -1, "", f"an answer to: {question}"))
         # words to leave out are many: only those that the text lacks are told
         for word in map(str, row_values.get("candidates") or []):
             if word not in text:

@@ -156,6 +156,10 @@ def _answer_lines(explanation: Explanation) -> Iterator[str]:
         asked_on = explanation.row.get("asked_on")
         reason = f"; no passage had said it by {asked_on}" if asked_on else ""
         yield _labelled("accepted", f"nothing: to have no answer is right{reason}")
+    choices, answer_place = explanation.row.get("choices"), explanation.row.get("answer_index")
+    if isinstance(choices, list):
+        for place, choice in enumerate(choices):
+            yield _labelled("right choice" if place == answer_place else "choice", str(choice))
     for part in ("answer", "before", "still true", "also accepted"):
         names = ", ".join(
             f"{item.label} ({item.item})" for item in explanation.items if item.part == part
@@ -239,7 +243,9 @@ def _correction_lines(explanation: Explanation) -> Iterator[str]:
 def _check_lines(explanation: Explanation) -> Iterator[str]:
     """Yield what disagrees before what agrees."""
     for check in sorted(explanation.checks, key=lambda check: check.agrees):
-        yield f"{'ok   ' if check.agrees else 'WRONG'} {check.words}"
+        # a span may have line breaks; a check stays on its line
+        check_words = " ".join(check.words.split())
+        yield f"{'ok   ' if check.agrees else 'WRONG'} {check_words}"
 
 
 def _filter_lines(explanation: Explanation) -> Iterator[str]:

@@ -1,0 +1,259 @@
+"""Checks of rows that rest on several facts: paths of hops, and questions that compare terms.
+
+What a question of a family asks is worked out anew from the terms of the statements that the row
+names; a family whose answer does not follow from these alone is left out.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from itertools import pairwise
+
+from factdrift.builders.facts.intervals import Certainty
+from factdrift.builders.release.why.agreement import RowCheck, disagreement
+from factdrift.builders.release.why.claims import Claims
+from factdrift.builders.release.why.histories import FactHistory, Term
+from factdrift.builders.release.why.lookup import Values
+from factdrift.reasoning.names import term_dates
+
+_ONE_DAY = timedelta(days=1)
+
+
+def path_checks(
+    row_values: Values, claims: Claims, histories: Sequence[FactHistory]
+) -> Iterator[RowCheck]:
+    """Yield the checks of what a row rests on beside its last fact."""
+    if row_values.get("twin") is None:
+        yield from _sentences(row_values, claims, histories)
+    family = row_values.get("family")
+    if family is None or family == "chain":
+        yield from _hops(row_values, claims, histories)
+    elif family in _FAMILIES:
+        yield from _compared(row_values, claims, histories, _FAMILIES[family])
+    elif family in ("join", "offset"):
+        yield from _others_day(row_values, claims, histories)
+
+
+# --- Hops ---------------------------------------------------------------------------------------
+
+
+def _hops(
+    row_values: Values, claims: Claims, histories: Sequence[FactHistory]
+) -> Iterator[RowCheck]:
+    """Whether each statement that a row names held when it asks, and leads on to the next one."""
+    asked_time = claims.asked_time
+    if asked_time is None or not asked_time.is_one_day or not claims.statements:
+        return
+    named_terms = _named_terms(claims, histories)
+    for statement_id in claims.statements:
+        # one statement may have several terms
+        of_statement = [
+            (history, term) for history, term in named_terms if statement_id in term.statements
+        ]
+        if not of_statement or any(asked_time.holds(term) == "surely" for _, term in of_statement):
+            continue
+        may_hold = any(asked_time.holds(term) == "perhaps" for _, term in of_statement)
+        held_words = "held perhaps, not surely," if may_hold else "did not hold"
+        fact_words = f"the row rests on {_fact(*of_statement[0])}"
+        yield disagreement(f"{fact_words}, and it {held_words} {asked_time.words}")
+    pairs = {history.pair for history, _ in named_terms}
+    if len(pairs) < 2:
+        return
+    # each fact but the first is about what another one has led to
+    reached_items = {term.object for _, term in named_terms}
+    unreached = [pair.subject for pair in pairs if pair.subject not in reached_items]
+    if len(set(unreached)) > 1:
+        yield disagreement(f"no fact of the row leads to {', '.join(sorted(set(unreached)))}")
+    else:
+        yield RowCheck(True, f"each fact of the path surely held {asked_time.words}, and leads on")
+
+
+def _others_day(
+    row_values: Values, claims: Claims, histories: Sequence[FactHistory]
+) -> Iterator[RowCheck]:
+    """Whether who surely held on the day of an event, or some months from it, is the answer."""
+    as_of = row_values.get("as_of")
+    own_history = next((history for history in histories if history.pair == claims.pair), None)
+    if not isinstance(as_of, date) or own_history is None or not own_history.terms:
+        return
+    holders = {
+        term.object: term.object_label
+        for term in own_history.terms
+        if term.interval.holds_within(as_of, as_of) is Certainty.CERTAIN
+    }
+    yield from _same_items(row_values, claims, holders, f"surely held on {as_of}")
+
+
+# --- Families -----------------------------------------------------------------------------------
+
+Worked = tuple[str, str]
+"""An answer that was worked out, and what it is in words."""
+
+
+def _compared(
+    row_values: Values,
+    claims: Claims,
+    histories: Sequence[FactHistory],
+    answer_of: Callable[[Values, Sequence[Term]], Worked | Sequence[Term] | None],
+) -> Iterator[RowCheck]:
+    """Whether the answer of a row is the one that follows from the terms that it names."""
+    named_terms = [term for _, term in _named_terms(claims, histories)]
+    covered_ids = {name for term in named_terms for name in term.statements}
+    if not named_terms or not covered_ids.issuperset(claims.statements):
+        return
+    worked = answer_of(row_values, named_terms)
+    if worked is None:
+        return
+    if isinstance(worked, tuple) and isinstance(worked[0], str):
+        answer, words = worked
+        if answer in claims.targets:
+            yield RowCheck(True, f"{words}: {answer}")
+        else:
+            yield disagreement(f"{words}: {answer}, and the row says {', '.join(claims.targets)}")
+        return
+    terms = [term for term in worked if isinstance(term, Term)]
+    holders = {term.object: term.object_label for term in terms}
+    yield from _same_items(row_values, claims, holders, "follow from the terms, in this order")
+    if [claimed_item.item for claimed_item in claims.answers] != [*holders] and len(holders) > 1:
+        same_items = {claimed_item.item for claimed_item in claims.answers} == set(holders)
+        if same_items:
+            names = ", ".join(holders.values())
+            yield disagreement(f"the order of the terms is {names}, the row has another one")
+
+
+def _same_items(
+    row_values: Values, claims: Claims, holders: Mapping[str, str], words: str
+) -> Iterator[RowCheck]:
+    """Whether the answers of a row are these items."""
+    row_ids = {claimed_item.item for claimed_item in claims.answers}
+    names = ", ".join(f"“{label}” ({item})" for item, label in holders.items()) or "nothing"
+    if row_ids == set(holders):
+        yield RowCheck(True, f"{names} {words}")
+    else:
+        yield disagreement(f"{names} {words}, and the row has {', '.join(sorted(row_ids))}")
+
+
+def _overlap(row_values: Values, terms: Sequence[Term]) -> Worked | None:
+    if len(terms) != 2:
+        return None
+    certainty = terms[0].interval.overlaps(terms[1].interval)
+    words = "whether the two terms have a day in common"
+    if certainty is Certainty.CERTAIN:
+        return "yes", words
+    return ("no", words) if certainty is Certainty.NO else None
+
+
+def _duration(row_values: Values, terms: Sequence[Term]) -> Worked | Sequence[Term] | None:
+    if row_values.get("wording") == "years" and len(terms) == 1:
+        least, most = _years(terms[0], shorten=True), _years(terms[0], shorten=False)
+        if least is not None and least == most:
+            return str(least), f"full years {_term_words(terms[0])}"
+    if row_values.get("wording") == "longer" and len(terms) == 2:
+        spans = [(_days_of(term, shortest=True), _days_of(term, shortest=False)) for term in terms]
+        for place, other_place in ((0, 1), (1, 0)):
+            if spans[place][0] > spans[other_place][1]:
+                return [terms[place]]
+    return None
+
+
+def _count(row_values: Values, terms: Sequence[Term]) -> Worked:
+    return str(len({term.object for term in terms})), "different objects of the facts behind it"
+
+
+def _in_order(row_values: Values, terms: Sequence[Term]) -> Sequence[Term] | None:
+    ordered = sorted(terms, key=lambda term: term.start_first or date.min)
+    starts = [(term.start_first, term.start_last) for term in ordered]
+    for (_, last), (first, _) in pairwise(starts):
+        if first is None or last is None or first <= last:
+            return None
+    return ordered
+
+
+def _neighbour(row_values: Values, terms: Sequence[Term]) -> Sequence[Term] | None:
+    ordered = _in_order(row_values, terms)
+    if ordered is None or len(ordered) != 2:
+        return None
+    return ordered[:1] if row_values.get("wording") == "before" else ordered[1:]
+
+
+def _when(row_values: Values, terms: Sequence[Term]) -> Worked | None:
+    wording = row_values.get("wording")
+    first_day, last_day = terms[0].start_first, terms[0].start_last
+    if len(terms) != 1 or first_day is None or last_day is None:
+        return None
+    words = f"it began {_term_words(terms[0])}"
+    if wording == "year" and first_day.year == last_day.year:
+        return str(first_day.year), words
+    if wording == "month" and (first_day.year, first_day.month) == (last_day.year, last_day.month):
+        return f"{first_day:%Y-%m}", words
+    if wording == "day" and first_day == last_day:
+        return first_day.isoformat(), words
+    return None
+
+
+_FAMILIES: Mapping[str, Callable[[Values, Sequence[Term]], Worked | Sequence[Term] | None]] = {
+    "overlap": _overlap,
+    "duration": _duration,
+    "count": _count,
+    "set": _in_order,
+    "ranking": _in_order,
+    "neighbour": _neighbour,
+    "when": _when,
+}
+
+
+# --- Terms --------------------------------------------------------------------------------------
+
+
+def _named_terms(
+    claims: Claims, histories: Sequence[FactHistory]
+) -> list[tuple[FactHistory, Term]]:
+    """The terms of the statements that a row names, each with its history."""
+    return [
+        (history, term)
+        for history in histories
+        for term in history.terms
+        if not {*claims.statements}.isdisjoint(term.statements)
+    ]
+
+
+def _sentences(
+    row_values: Values, claims: Claims, histories: Sequence[FactHistory]
+) -> Iterator[RowCheck]:
+    """Whether the sentences of a question's facts have the days of the terms behind them."""
+    sentences = row_values.get("evidence")
+    if "family" not in row_values or not isinstance(sentences, list):
+        return
+    for _, term in _named_terms(claims, histories):
+        of_object = [sentence for sentence in sentences if term.object_label in str(sentence)]
+        dates_words = f"({term_dates(term)})"
+        if of_object and not any(dates_words in str(sentence) for sentence in of_object):
+            yield disagreement(f"“{of_object[0]}”, and the term is {dates_words}")
+
+
+def _fact(history: FactHistory, term: Term) -> str:
+    relation = history.relation_label or history.relation
+    return f"{history.subject_label or history.subject}: {relation} {term.object_label}"
+
+
+def _term_words(term: Term) -> str:
+    return f"of {term.object_label} ({term_dates(term)})"
+
+
+def _years(term: Term, *, shorten: bool) -> int | None:
+    """Full years of a term, a day shorter or longer at each end than it may be."""
+    start = term.start_last if shorten else term.start_first
+    end = term.end_first if shorten else term.end_last
+    if start is None or end is None:
+        return None
+    start += _ONE_DAY if shorten else -_ONE_DAY
+    end += -_ONE_DAY if shorten else _ONE_DAY
+    return end.year - start.year - ((end.month, end.day) < (start.month, start.day))
+
+
+def _days_of(term: Term, *, shortest: bool) -> int:
+    """The fewest or the most days of a term; no term whose days are not known is the longer one."""
+    start = term.start_last if shortest else term.start_first
+    end = term.end_first if shortest else term.end_last
+    if start is None or end is None:
+        return -1 if shortest else date.max.toordinal()
+    return (end - start).days
