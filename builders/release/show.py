@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -97,30 +98,31 @@ def _chosen_configs(
     release_folder: Path, release_manifest: Manifest, choice: RowChoice
 ) -> list[ConfigEntry]:
     """The configs that have what was named; `UserError` where there is none."""
-    configs = list(release_manifest.configs)
-    if choice.config is not None:
-        config_names = [config.name for config in configs]
-        if choice.config not in config_names:
-            raise _unknown("config", choice.config, config_names, release_folder)
-        configs = [config for config in configs if config.name == choice.config]
-    split_names = list(dict.fromkeys(split.name for config in configs for split in config.splits))
-    if choice.split is not None:
-        if choice.split not in split_names:
-            raise _unknown("split", choice.split, split_names, release_folder)
-        configs = [
-            config for config in configs if choice.split in (split.name for split in config.splits)
-        ]
-    for wanted_column in choice.columns:
-        column_names = [column.name for config in configs for column in config.columns]
-        if wanted_column not in column_names:
-            known_names = list(dict.fromkeys(column_names))
-            raise _unknown("column", wanted_column, known_names, release_folder)
-        configs = [
-            config
-            for config in configs
-            if wanted_column in (column.name for column in config.columns)
-        ]
-    return configs
+    chosen_configs = list(release_manifest.configs)
+    for kind, wanted_name, names_of in (
+        ("config", choice.config, _own_name),
+        ("split", choice.split, _split_names),
+        *(("column", column_name, _column_names) for column_name in choice.columns),
+    ):
+        if wanted_name is None:
+            continue
+        known_names = list(dict.fromkeys(chain.from_iterable(map(names_of, chosen_configs))))
+        if wanted_name not in known_names:
+            raise _unknown(kind, wanted_name, known_names, release_folder)
+        chosen_configs = [config for config in chosen_configs if wanted_name in names_of(config)]
+    return chosen_configs
+
+
+def _own_name(config: ConfigEntry) -> list[str]:
+    return [config.name]
+
+
+def _split_names(config: ConfigEntry) -> list[str]:
+    return [split.name for split in config.splits]
+
+
+def _column_names(config: ConfigEntry) -> list[str]:
+    return [column.name for column in config.columns]
 
 
 def _even_positions(row_count: int, wanted_count: int) -> list[int]:
@@ -131,7 +133,7 @@ def _even_positions(row_count: int, wanted_count: int) -> list[int]:
 
 def _columns(config: ConfigEntry, wanted_columns: Sequence[str]) -> list[str]:
     """The columns to read: all, or the wanted ones behind the id, where the config has one."""
-    column_names = [column.name for column in config.columns]
+    column_names = _column_names(config)
     if not wanted_columns:
         return column_names
     return list(dict.fromkeys((*(name for name in column_names if name == "id"), *wanted_columns)))
