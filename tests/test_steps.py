@@ -157,7 +157,7 @@ def test_a_killed_step_begins_anew(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             workspace.folder(Killed())
-    assert names_of(workspace.root.iterdir()) == [f".killed-{Killed().key}.tmp"]
+    assert names_of(workspace.root.iterdir()) == [f".killed-{Killed().key}.tmp", "scratch"]
 
 
 class Asking(Numbers):
