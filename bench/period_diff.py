@@ -27,6 +27,7 @@ from factdrift.builders.core.dates import Period, periods
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.facts.period_diff import ORDER, compare, delta_rows
+from factdrift.builders.facts.subject_parts import keep_in_parts
 from factdrift.builders.facts.time_rules import TimeRule
 from factdrift.builders.facts.timeline import timeline
 from factdrift.builders.rows import Delta, Entity, Fact
@@ -104,7 +105,8 @@ def ours(folder: str, out: str, name: str = "duckdb", lives: str = "", memory: s
         entities = eng.read(Path(folder, "lives.parquet"), Entity) if lives else None
         facts = eng.read(Path(folder, "facts.parquet"), Fact)
         segments = timeline(eng, facts, None, entities, RULES if lives else None).segments
-        rows = delta_rows(compare(segments, WINDOW))
+        comparisons = keep_in_parts(eng, lambda part: compare(part, WINDOW), segments)
+        rows = delta_rows(comparisons)
         return eng.write(rows, Path(out, "deltas.parquet"), Delta, ORDER)
 
 

@@ -16,8 +16,10 @@ from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts import name_overlap
 from factdrift.builders.facts import period_diff as pd
+from factdrift.builders.facts.subject_parts import keep_in_parts
 from factdrift.builders.facts.time_rules import TimeRule
-from factdrift.builders.facts.timeline import snapshot_day, timeline
+from factdrift.builders.facts.timeline import GAP_ORDER, snapshot_day, timeline
+from factdrift.builders.facts.timeline import ORDER as SEGMENT_ORDER
 from factdrift.builders.facts.vacancies import certain_vacancies
 from factdrift.builders.rows import Delta, Entity, Fact, Gap, Segment
 from tests.histories import NO_LIFE, day, fact, parquet
@@ -400,6 +402,57 @@ def test_written_by_number_whatever_the_threads(tmp_path: Path) -> None:
             file_bytes.append(out_path.read_bytes())
     assert file_bytes[0] == file_bytes[1]
     assert list((tmp_path / "scratch").iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_the_same_bytes_in_any_number_of_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exclusive: bool
+) -> None:
+    facts = [
+        one(f"Q{fact_number % 7 + 1}", f"{2014 + fact_number % 5}-01-01", subject=f"Q{subject}")
+        for subject in range(1, 600)
+        for fact_number in range(subject, subject + subject % 4)
+    ]
+    undated_gaps = [stated("undated Q4 ?", f"Q{subject}") for subject in range(1, 600, 5)]
+    facts_file = parquet(tmp_path / "facts.parquet", Fact, facts)
+    gaps_file = parquet(tmp_path / "gaps.parquet", Gap, undated_gaps)
+    rules = {facts[0].relation: TimeRule(exclusive=exclusive)}
+    window = periods(parse_period("2014Q1"), parse_period("2019Q4"))
+    written_bytes = set()
+    for memory, row_bytes, parts in (("4GB", 1, 1), ("200MB", 1, 1), ("400MB", 900_000, 3)):
+        monkeypatch.setattr("factdrift.builders.core.engine._ROW_BYTES", row_bytes)
+        with engine("duckdb", tmp_path / "scratch", memory=memory, threads=2) as duck:
+            line = timeline(
+                duck, duck.read(facts_file, Fact), duck.read(gaps_file, Gap), rules=rules
+            )
+            assert duck.parts == parts
+            comparisons = keep_in_parts(
+                duck, lambda *part: pd.compare(part[0], window, part[1]), *line
+            )
+            tables = (
+                (line.segments, Segment, SEGMENT_ORDER),
+                (line.gaps, Gap, GAP_ORDER),
+                (pd.delta_rows(comparisons), Delta, pd.ORDER),
+            )
+            for table, row, order in tables:
+                assert duck.write(table, tmp_path / f"{row.__name__}.parquet", row, order) > 50
+        names = [f"{row.__name__}.parquet" for _, row, _ in tables]
+        written_bytes.add(tuple((tmp_path / name).read_bytes() for name in names))
+    assert len(written_bytes) == 1
+
+
+@pytest.mark.slow
+def test_a_stored_table_is_dropped_when_nothing_reads_it(tmp_path: Path) -> None:
+    facts_file = parquet(tmp_path / "f.parquet", Fact, [one("Q2", "2015-01-01")])
+    with engine("duckdb", tmp_path / "scratch") as duck:
+        first_table = duck.keep(duck.read(facts_file, Fact))
+        second_table = duck.keep(first_table.select("object"))
+        assert set(duck.con.list_tables()) >= {"kept_1", "kept_2"}
+        del first_table
+        third_table = duck.keep(second_table.distinct())
+        assert "kept_1" not in duck.con.list_tables()
+        assert duck.rows(second_table) == duck.rows(third_table) == [{"object": "Q2"}]
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,15 @@ the same order, row groups and schema with either engine and any number of threa
 
 import shutil
 import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from math import ceil
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
@@ -26,6 +29,13 @@ from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, declared, re
 EngineName = str
 """`duckdb`, `spark`, or the address of a Spark: `local[2]`, `spark://host:7077`, `sc://host`."""
 
+_DUCKDB_SHARE = 0.8
+"""The share of the memory that is DuckDB's limit: the rest is for what its limit does not count,
+above all its allocator's spare pages and the rows that Arrow takes over."""
+_ROW_BYTES = 500
+"""Bytes of memory that timelines and comparisons take at most for each row that they are made of:
+a million facts, whose tables were the largest that were measured, took 270 to 450 MB."""
+
 IDS = frozenset({"subject", "relation", "object", "id"})
 """Columns that are sorted by length and then by text, so that Q9 comes before Q10."""
 
@@ -37,6 +47,10 @@ class Engine(ABC):
         self.con = connection
         self.scratch = scratch
         self._kept = 0
+        self._unread: list[str] = []
+        self._most_rows = 0
+        self.spilled = 0
+        """The most bytes that were seen on disk because they did not fit into memory."""
 
     def read(self, path: Path | Sequence[Path], row: Any) -> ir.Table:
         """Read Parquet files, or folders of them, as one table with the columns of a row type.
@@ -46,19 +60,21 @@ class Engine(ABC):
         """
         file_paths = list(_files([path] if isinstance(path, Path) else path))
         row_schema = arrow_schema(row)
+        row_count = 0
         for file_path in file_paths:
             try:
-                file_schema = pq.read_schema(file_path)
+                metadata = pq.read_metadata(file_path)
             except pa.ArrowInvalid as error:
                 raise UserError(f"not a Parquet file ({error})", where=file_path) from error
+            row_count += metadata.num_rows
+            file_columns = metadata.schema.to_arrow_schema().names
             if missing_columns := [
-                column_name
-                for column_name in row_schema.names
-                if column_name not in file_schema.names
+                column_name for column_name in row_schema.names if column_name not in file_columns
             ]:
                 raise UserError(
                     f"no column {', '.join(missing_columns)} for {row.__name__}", where=file_path
                 )
+        self._most_rows = max(self._most_rows, row_count)
         table = self._read([str(file_path) for file_path in file_paths])
         column_types = ibis.schema(
             pa.schema([pa.field(field.name, field.type) for field in row_schema])
@@ -84,6 +100,7 @@ class Engine(ABC):
             ) as batches:
                 declared_batches = (declared(batch, row_schema, path.name) for batch in batches)
                 for row_group in regrouped(declared_batches, ROW_GROUP):
+                    self._note_spilled()
                     row_count += row_group.num_rows
                     writer.write_table(row_group, row_group_size=ROW_GROUP)
         unfinished_file.replace(path)
@@ -95,18 +112,40 @@ class Engine(ABC):
             return [row for batch in batches for row in batch.to_pylist()]
 
     def keep(self, expr: ir.Table) -> ir.Table:
-        """Compute a table once, store it until the engine closes, and return the stored table.
+        """Compute a table once, store it, and return the stored table.
 
+        It is stored as long as an expression reads it, and dropped before the next one is stored.
         Numbers get the types that the expression declares, because engines differ in those of
         counts.
         """
+        self._drop_unread()
         self._kept += 1
         number_types = {
             column_name: column_type.copy(nullable=True)
             for column_name, column_type in expr.schema().items()
             if column_type.is_numeric()
         }
-        return self._keep(expr, f"kept_{self._kept}").cast(number_types)
+        stored_table = self._keep(expr, f"kept_{self._kept}")
+        self._note_spilled()
+        # The table may lose its last reader while rows of another are read: drop it afterwards.
+        weakref.finalize(stored_table.op(), self._unread.append, f"kept_{self._kept}")
+        return stored_table.cast(number_types)
+
+    @property
+    def parts(self) -> int:
+        """The number of parts to work in so that the tables of each fit into memory.
+
+        It is chosen by the rows of the largest table that was read, and 1 where the engine divides
+        the work itself.
+        """
+        return 1
+
+    def _note_spilled(self) -> None:  # noqa: B027 - Spark's disk is not looked at
+        """Remember how much lies on disk, if that is the most so far."""
+
+    def _drop_unread(self) -> None:
+        while self._unread:
+            self._drop(self._unread.pop())
 
     @abstractmethod
     def _read(self, file_paths: list[str]) -> ir.Table: ...
@@ -115,10 +154,28 @@ class Engine(ABC):
     def _keep(self, expr: ir.Table, table_name: str) -> ir.Table: ...
 
     @abstractmethod
+    def _drop(self, table_name: str) -> None: ...
+
+    @abstractmethod
     def _batches(self, expr: ir.Table) -> Generator[pa.RecordBatch, None, None]: ...
 
 
 class _DuckDB(Engine):
+    def __init__(self, connection: Any, scratch: Path, limit: int | None) -> None:
+        super().__init__(connection, scratch)
+        self._limit = limit
+
+    @property
+    def parts(self) -> int:
+        return ceil(self._most_rows * _ROW_BYTES / self._limit) or 1 if self._limit else 1
+
+    def _note_spilled(self) -> None:
+        on_disk = 0
+        for path in self.scratch.iterdir():
+            with suppress(FileNotFoundError):  # DuckDB removes files meanwhile
+                on_disk += path.stat().st_size
+        self.spilled = max(self.spilled, on_disk)
+
     def _read(self, file_paths: list[str]) -> ir.Table:
         return self.con.read_parquet(
             [duck.escape_globs(file) for file in file_paths], hive_partitioning=False
@@ -126,6 +183,10 @@ class _DuckDB(Engine):
 
     def _keep(self, expr: ir.Table, table_name: str) -> ir.Table:
         return self.con.create_table(table_name, expr, temp=True)
+
+    def _drop(self, table_name: str) -> None:
+        # Ibis's own `drop_table` fails: Ibis 12 writes a statement that DuckDB 2 cannot read.
+        self.con.con.execute(f"DROP TABLE {duck.name(table_name)}")
 
     def _batches(self, expr: ir.Table) -> Generator[pa.RecordBatch, None, None]:
         # Ibis's own `to_pyarrow_batches` fails: Ibis 12 calls a method that DuckDB 2 renamed.
@@ -156,6 +217,9 @@ class _Spark(Engine):
         self.con.to_parquet(expr, spark.uri(kept_folder), mode="overwrite")
         return self._read([str(kept_folder)])
 
+    def _drop(self, table_name: str) -> None:
+        shutil.rmtree(self.scratch / table_name)
+
     def _batches(self, expr: ir.Table) -> Generator[pa.RecordBatch, None, None]:
         # Spark writes a sorted frame as part files, whose names are in the order of the rows.
         rows_folder = Path(tempfile.mkdtemp(prefix="rows_", dir=self.scratch))
@@ -176,10 +240,11 @@ def engine(
 
     `name` is `duckdb`, `spark` or the address of a Spark. `spark` runs in this process unless
     spark-submit, PYSPARK_SUBMIT_ARGS or SPARK_REMOTE set another place. `scratch` is a folder for
-    data that does not fit into memory; on a cluster every node must see it. `memory` is DuckDB's
-    limit or the heap of the Spark driver, such as `4GB`. `threads` is the number of cores to use,
-    by default all. An open session is joined and stays open. Raises `UserError` if the name is
-    unknown, or if PySpark, Java, the server, or the folder on its side is missing.
+    data that does not fit into memory; on a cluster every node must see it. `memory`, such as
+    `4GB`, is what DuckDB takes, most of it under its own limit, or the heap of the Spark driver.
+    `threads` is the number of cores to use, by default all. An open session is joined and stays
+    open. Raises `UserError` if the name is unknown, if PySpark, Java, the server, or the folder on
+    its side is missing, or if tables do not fit into memory and disk.
     """
     address = _address(name)
     scratch.mkdir(parents=True, exist_ok=True)
@@ -214,9 +279,15 @@ def _address(engine_name: EngineName) -> str | None:
 
 
 def _open_duckdb(scratch: Path, memory: str | None, threads: int | None) -> Iterator[Engine]:
-    connection = ibis.duckdb.connect(**duck.options(scratch, memory, threads, ordered=False))
+    limit = int(duck.byte_count(memory) * _DUCKDB_SHARE) if memory else None
+    limit_text = f"{limit}B" if limit else None
+    connection = ibis.duckdb.connect(**duck.options(scratch, limit_text, threads, ordered=False))
     try:
-        yield _DuckDB(connection, scratch)
+        yield _DuckDB(connection, scratch, limit)
+    except duckdb.OutOfMemoryException as error:
+        error_text = f"{memory or 'the machine'} of memory is too little for the tables"
+        hint_text = "give --memory more, or clear the disk that holds what does not fit"
+        raise UserError(f"{error_text} ({str(error).splitlines()[0]})", hint=hint_text) from error
     finally:
         connection.disconnect()
 

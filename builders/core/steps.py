@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 import msgspec
 from pydantic import BaseModel
 
-from factdrift.builders.core.config import Strict
+from factdrift.builders.core.config import Strict, display_path
 from factdrift.builders.core.engine import Engine, EngineName, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import alone, disk_errors, fresh_folder, locked, replacing
@@ -31,6 +31,8 @@ __outside_step_keys__ = True
 __methods_work_in__ = {"engine": "factdrift.builders.core.engine"}
 
 Say = Callable[[str], None]
+_MUCH_SPILLED = 100_000_000
+"""Bytes on disk beyond the memory from which a run says so."""
 
 NOT_IN_KEY = "not in the key"
 """Marks a field that does not affect the result: `offline: Annotated[bool, NOT_IN_KEY]`."""
@@ -111,8 +113,8 @@ class Step(Strict):
 class Workspace:
     """The build folder with the steps in it, and the settings they are made with.
 
-    `root` is the folder `build/`, `jobs` the number of processes, and `memory` DuckDB's limit, such
-    as `2GB`. Results never depend on `engine_name`, `jobs` and `memory`.
+    `root` is the folder `build/`, `jobs` the number of processes, and `memory` that of
+    tables, such as `2GB`. Results never depend on `engine_name`, `jobs` and `memory`.
     """
 
     root: Path
@@ -206,9 +208,19 @@ class Workspace:
                 self.note(input_step)
             self.steps[step.key] = step
 
-    def engine(self) -> AbstractContextManager[Engine]:
-        """Open the engine of this run, with its scratch folder in the build folder."""
-        return engine(self.engine_name, self.root / "scratch", self.memory, self.jobs)
+    @contextmanager
+    def engine(self) -> Iterator[Engine]:
+        """Open the engine of this run, with its scratch folder in the build folder.
+
+        At the end it says how much of the tables lay on disk, if that was much.
+        """
+        scratch = self.root / "scratch"
+        with engine(self.engine_name, scratch, self.memory, self.jobs) as opened_engine:
+            yield opened_engine
+        if opened_engine.spilled >= _MUCH_SPILLED:
+            gigabytes, place = opened_engine.spilled / 1e9, display_path(scratch)
+            text = f"{gigabytes:.1f} GB lay in {place} meanwhile"
+            self.say(f"  {text}, beyond --memory {self.memory}")
 
     def work(self, name: str) -> Path:
         """Return a folder for unfinished work or answers, with which later runs continue."""

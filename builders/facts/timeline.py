@@ -63,6 +63,7 @@ from factdrift.builders.facts.intervals import (
 )
 from factdrift.builders.facts.overlaps import with_short_overlaps
 from factdrift.builders.facts.staleness import with_trust
+from factdrift.builders.facts.subject_parts import subject_parts
 from factdrift.builders.facts.terms import OBJECTS_OF_PAIR, shared_places, with_terms
 from factdrift.builders.facts.time_rules import Rules
 
@@ -119,9 +120,26 @@ def timeline(
     """Return the timelines of one snapshot from its facts (`rows.Fact`) and gaps (`rows.Gap`).
 
     `entities` (`rows.Entity`) have the days on which subjects and objects began and ended; without
-    them rule 1 does nothing.
+    them rule 1 does nothing. Where the whole would not fit into memory, the work is done in parts
+    of the subjects.
     """
     rules = rules or {}
+    if engine.parts == 1:
+        return _timeline(engine, facts, gaps, entities, rules)
+    part_timelines = [
+        TimelineTables(*map(engine.keep, _timeline(engine, some_facts, some_gaps, entities, rules)))
+        for some_facts, some_gaps in subject_parts(engine, facts, gaps)
+    ]
+    return TimelineTables(*(ibis.union(*tables) for tables in zip(*part_timelines, strict=True)))
+
+
+def _timeline(
+    engine: Engine,
+    facts: ir.Table,
+    gaps: ir.Table | None,
+    entities: ir.Table | None,
+    rules: Rules,
+) -> TimelineTables:
     dated_items = _items(facts, gaps, rules)
     dated_items = engine.keep(_by_snapshot(_lived(dated_items, entities, rules)))
     dated_items = _exclusive(engine, engine.keep(with_trust(dated_items, rules)), rules)

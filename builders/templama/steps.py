@@ -15,6 +15,7 @@ from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import name_overlap, period_diff, release_columns, steps, timeline
 from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.builders.facts.subject_parts import keep_in_parts
 from factdrift.builders.facts.vacancies import certain_vacancies
 
 _ORDER = ("split", "period", "relation", "subject")
@@ -86,17 +87,8 @@ class PeriodChanges(ComparisonRules, Step):
             entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
             segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
             gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
-            comparisons = period_diff.compare(
-                segments,
-                self.periods(),
-                gaps,
-                self.undated,
-                self.at,
-                self._doubting(),
-            )
-            comparisons = period_diff.drop_few_objects(
-                eng.keep(comparisons), segments, self.min_objects
-            )
+            comparisons = keep_in_parts(eng, self._compared, segments, gaps)
+            comparisons = period_diff.drop_few_objects(comparisons, segments, self.min_objects)
             if self.vacant == "drop":
                 comparisons = self._without_silence(
                     eng, eng.keep(comparisons), _Stated(facts, segments, gaps, entities)
@@ -115,6 +107,12 @@ class PeriodChanges(ComparisonRules, Step):
             eng.write(
                 released_rows, out / "timelines.parquet", rows.ReleasedSegment, timeline.ORDER
             )
+
+    def _compared(self, segments: ir.Table, gaps: ir.Table) -> ir.Table:
+        """Compare the neighbouring periods of some subjects."""
+        return period_diff.compare(
+            segments, self.periods(), gaps, self.undated, self.at, self._doubting()
+        )
 
     def periods(self) -> list[Period]:
         """Return the periods of the window; the first one is only compared with."""
