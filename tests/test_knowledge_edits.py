@@ -280,8 +280,8 @@ def test_a_planted_world(planted: Path) -> None:
     }
     prompts = {question["path"]: question["prompt"] for question in rows(planted, "portability")}
     assert prompts["P54 P286 P19"] == (
-        "Take the head coach of the team that Ann Ott played for, as of 30 June 2024: "
-        "where was that person born?"
+        "What is the place of birth of the person who was the head coach of the team that Ann Ott "
+        "played for on 30 June 2024?"
     )
     # Kim Lee leads two places
     assert {question["subject"] for question in rows(planted, "reverse")} == {"Q311"}

@@ -14,14 +14,14 @@ from factdrift.reasoning.edits.plurals import asking_for_several, naming_several
 
 REPHRASES = 3
 """Other ways to ask for the answer of an edit, as editors' benchmarks have them."""
-_CHAIN_FRAMES = ("On {day}, {asked}?", "As of {day}, {asked}?", "Take {day}: {asked}?")
-"""The day stands in front, as in `temporal-reasoning`: behind, it would be that of the last hop."""
+_CHAIN_FRAMES = ("On {day}, {asked}?", "As of {day}, {asked}?", "{asked} on {day}?")
+"""All hops of a chain are of one day, so that it may stand at either end."""
 _LASTING_FRAMES = (
-    "Take {noun}, as of {day}: {asked}",
-    "As of {day}, consider {noun}: {asked}",
-    "Think of {noun}, on {day}: {asked}",
+    "What is the {label} of {somebody} on {day}?",
+    "Think of {somebody} on {day}: {asked}",
+    "A question about {somebody} on {day}: {asked}",
 )
-"""What holds at all times is asked of somebody whom a day tells apart, in a clause of its own."""
+"""What holds at all times is asked of somebody whom a day tells apart."""
 _POINTED_AT: Mapping[NamedKind, str] = {
     "person": "that person",
     "team": "that team",
@@ -160,12 +160,17 @@ class EditTemplates(Strict):
         day_words = format_date(day)
         if self.phrases and self.phrases.ask:
             asked_phrase = render.phrase(self.phrases.ask, path_words)
-            return tuple(frame.format(day=day_words, asked=asked_phrase) for frame in _CHAIN_FRAMES)
+            chain_words = (
+                frame.format(day=day_words, asked=asked_phrase) for frame in _CHAIN_FRAMES
+            )
+            return tuple(map(_capital, chain_words))
         pointed_at = _POINTED_AT[middle_is]
         asked_clause = render.phrase(self.timeless or "", pointed_at, articles={pointed_at: False})
         asked_clause = asked_clause[0].lower() + asked_clause[1:]
+        # `the owner of Rovers on 30 June 2014` is a name of something, a person has a verb
+        somebody = f"the person who was {path_words}" if middle_is == "person" else path_words
         return tuple(
-            frame.format(noun=path_words, day=day_words, asked=asked_clause)
+            frame.format(label=self.label, somebody=somebody, day=day_words, asked=asked_clause)
             for frame in _LASTING_FRAMES
         )
 
