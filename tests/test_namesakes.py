@@ -83,7 +83,7 @@ class World:
              ("answers", pa.list_(pa.string())), ("first", pa.date32()), ("last", pa.date32())]
         )  # fmt: skip
         pq.write_table(pa.Table.from_pylist(asked_rows, schema=schema), folder / "asked.parquet")
-        self.asked = eng._read([str(folder / "asked.parquet")])
+        self.asked = eng._read([str(folder / "asked.parquet")], ibis.schema(schema))
 
 
 @pytest.mark.parametrize("case", CASES)

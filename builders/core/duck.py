@@ -3,13 +3,18 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Any
 
 import duckdb
 
 Settings = dict[str, str | bool | int | float | list[str]]
+
+# times in Parquet are UTC, and days must not depend on where the machine is
+_OF_SESSIONS = "SET TimeZone = 'UTC'; SET enable_progress_bar = false"
 
 
 def options(
@@ -46,8 +51,7 @@ def connect(
     with TemporaryDirectory(prefix="duckdb-", dir=spill, ignore_cleanup_errors=True) as folder:
         config = options(Path(folder), memory, threads, ordered=ordered)
         with duckdb.connect(":memory:", config=config) as connection:
-            # times in Parquet are UTC, and days must not depend on where the machine is
-            connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+            connection.execute(_OF_SESSIONS)
             yield connection
 
 
@@ -62,18 +66,35 @@ def byte_count(memory: str) -> int:
     return int(float(number) * unit)
 
 
+@cache
+def _for_small_queries() -> tuple[duckdb.DuckDBPyConnection, TemporaryDirectory[str], Lock]:
+    """The database of this process for small queries, with its folder and its lock.
+
+    To open one takes longer than to ask most of what cards ask. Working processes are spawned, not
+    forked, so that each has its own.
+    """
+    spill_folder = TemporaryDirectory(prefix="duckdb-", ignore_cleanup_errors=True)
+    # nothing is remembered of files, because they may be written anew between two queries
+    memory_settings = options(Path(spill_folder.name)) | {"enable_external_file_cache": False}
+    connection = duckdb.connect(":memory:", config=memory_settings)
+    connection.execute(_OF_SESSIONS)
+    return connection, spill_folder, Lock()
+
+
 def query(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     """Return the rows of a small query, such as a count. Paths can be parameters."""
     parameter_values = [
         str(parameter) if isinstance(parameter, Path) else parameter for parameter in parameters
     ]
-    with connect() as connection:
+    connection, _, query_lock = _for_small_queries()
+    with query_lock:
         return connection.execute(sql, parameter_values).fetchall()
 
 
 def records(sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
     """Return the rows of a small query as dictionaries by column, such as a table of a card."""
-    with connect() as connection:
+    connection, _, query_lock = _for_small_queries()
+    with query_lock:
         query_result = connection.execute(sql, [str(parameter) for parameter in parameters])
         column_names = [column[0] for column in query_result.description or ()]
         return [dict(zip(column_names, row, strict=True)) for row in query_result.fetchall()]
@@ -89,9 +110,10 @@ def name(value: str) -> str:
     return '"' + value.replace('"', '""') + '"'
 
 
-def parquet(path: Path) -> str:
-    """Return a table expression for one file, whatever characters its path contains."""
-    return f"read_parquet({text(escape_globs(path))}, hive_partitioning = false)"
+def parquet(*paths: Path | str) -> str:
+    """Return a table expression for files, whatever characters their paths contain."""
+    file_list = ", ".join(text(escape_globs(path)) for path in paths)
+    return f"read_parquet([{file_list}], hive_partitioning = false)"
 
 
 def escape_globs(path: Path | str) -> str:

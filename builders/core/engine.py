@@ -17,6 +17,7 @@ from typing import Any
 
 import duckdb
 import ibis
+import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -46,7 +47,7 @@ class Engine(ABC):
     def __init__(self, connection: Any, scratch: Path) -> None:
         self.con = connection
         self.scratch = scratch
-        self._kept = 0
+        self._named = 0
         self._unread: list[str] = []
         self._most_rows = 0
         self.spilled = 0
@@ -75,11 +76,10 @@ class Engine(ABC):
                     f"no column {', '.join(missing_columns)} for {row.__name__}", where=file_path
                 )
         self._most_rows = max(self._most_rows, row_count)
-        table = self._read([str(file_path) for file_path in file_paths])
         column_types = ibis.schema(
             pa.schema([pa.field(field.name, field.type) for field in row_schema])
         )
-        return table.select(row_schema.names).cast(column_types)
+        return self._read([str(file_path) for file_path in file_paths], column_types)
 
     def write(self, expr: ir.Table, path: Path, row: Any, order_by: Sequence[str]) -> int:
         """Run an expression, write its rows as one Parquet file, and return their number.
@@ -90,14 +90,16 @@ class Engine(ABC):
         out. The rows are written in batches; the file gets its name only when it is complete.
         """
         row_schema = arrow_schema(row)
-        sort_keys = [sort_key for column_name in order_by for sort_key in _keys(expr, column_name)]
+        sorted_table = expr.select(list(dict.fromkeys([*row_schema.names, *order_by])))
+        sort_keys = [
+            sort_key for column_name in order_by for sort_key in _keys(sorted_table, column_name)
+        ]
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished_file = clear_place(path.with_name(path.name + ".part"))
         with pq.ParquetWriter(unfinished_file, row_schema, compression="zstd") as writer:
             row_count = 0
-            with closing(
-                self._batches(expr.order_by(sort_keys).select(row_schema.names))
-            ) as batches:
+            # Nothing follows the sorting, so that no engine need keep the order of a subquery.
+            with closing(self._batches(sorted_table.order_by(sort_keys))) as batches:
                 declared_batches = (declared(batch, row_schema, path.name) for batch in batches)
                 for row_group in regrouped(declared_batches, ROW_GROUP):
                     self._note_spilled()
@@ -119,17 +121,23 @@ class Engine(ABC):
         counts.
         """
         self._drop_unread()
-        self._kept += 1
-        number_types = {
-            column_name: column_type.copy(nullable=True)
-            for column_name, column_type in expr.schema().items()
-            if column_type.is_numeric()
-        }
-        stored_table = self._keep(expr, f"kept_{self._kept}")
+        table_name = self._new_name("kept")
+        stored_table = self._keep(expr, table_name)
         self._note_spilled()
         # The table may lose its last reader while rows of another are read: drop it afterwards.
-        weakref.finalize(stored_table.op(), self._unread.append, f"kept_{self._kept}")
-        return stored_table.cast(number_types)
+        weakref.finalize(stored_table.op(), self._unread.append, table_name)
+        other_types = {
+            column_name: declared_type
+            for column_name, column_type in expr.schema().items()
+            if column_type.is_numeric()
+            and (declared_type := column_type.copy(nullable=True))
+            != stored_table[column_name].type()
+        }
+        return stored_table.cast(other_types) if other_types else stored_table
+
+    def _new_name(self, prefix: str) -> str:
+        self._named += 1
+        return f"{prefix}_{self._named}"
 
     @property
     def parts(self) -> int:
@@ -148,7 +156,8 @@ class Engine(ABC):
             self._drop(self._unread.pop())
 
     @abstractmethod
-    def _read(self, file_paths: list[str]) -> ir.Table: ...
+    def _read(self, file_paths: list[str], schema: ibis.Schema) -> ir.Table:
+        """Return the columns of a schema, cast to its types."""
 
     @abstractmethod
     def _keep(self, expr: ir.Table, table_name: str) -> ir.Table: ...
@@ -161,6 +170,13 @@ class Engine(ABC):
 
 
 class _DuckDB(Engine):
+    """DuckDB, told in SQL what to read and to store.
+
+    Ibis's own `read_parquet` and `create_table` copy the whole query several times and ask DuckDB
+    for a schema that is known. A view that casts keeps the casts out of every expression that
+    reads it, and most of a small release's time goes into compiling expressions.
+    """
+
     def __init__(self, connection: Any, scratch: Path, limit: int | None) -> None:
         super().__init__(connection, scratch)
         self._limit = limit
@@ -176,13 +192,51 @@ class _DuckDB(Engine):
                 on_disk += path.stat().st_size
         self.spilled = max(self.spilled, on_disk)
 
-    def _read(self, file_paths: list[str]) -> ir.Table:
-        return self.con.read_parquet(
-            [duck.escape_globs(file) for file in file_paths], hive_partitioning=False
+    def _read(self, file_paths: list[str], schema: ibis.Schema) -> ir.Table:
+        view_name = self._new_name("read")
+        cast_columns = ", ".join(
+            f"CAST({column_name} AS {type_name}) AS {column_name}"
+            for column_name, type_name in self._types(schema)
         )
+        view_query = f"SELECT {cast_columns} FROM {duck.parquet(*file_paths)}"  # noqa: S608 - quoted
+        self.con.con.execute(f"CREATE TEMP VIEW {view_name} AS {view_query}")
+        return ibis.table(schema, name=view_name)
 
     def _keep(self, expr: ir.Table, table_name: str) -> ir.Table:
-        return self.con.create_table(table_name, expr, temp=True)
+        stored_schema = ibis.schema(
+            {
+                column_name: _with_nulls(column_type)
+                for column_name, column_type in expr.schema().items()
+            }
+        )
+        declared_columns = ", ".join(
+            f"{column_name} {type_name}" for column_name, type_name in self._types(stored_schema)
+        )
+        self.con.con.execute(f"CREATE TEMP TABLE {table_name} ({declared_columns})")
+        self.con.con.execute(f"INSERT INTO {table_name} {self._sql(expr)}")
+        return ibis.table(stored_schema, name=table_name)
+
+    def _sql(self, expr: ir.Table) -> str:
+        """Compile an expression, one SELECT for each of its steps.
+
+        Ibis would write one SELECT for several, with each computed column as often as it is used:
+        compiling takes half as long again, and the query grows.
+        """
+        sql_options = ibis.options.sql
+        fused_before = sql_options.fuse_selects
+        sql_options.fuse_selects = False
+        try:
+            return str(self.con.compile(expr))
+        finally:
+            sql_options.fuse_selects = fused_before
+
+    def _types(self, schema: ibis.Schema) -> list[tuple[str, str]]:
+        """The quoted columns of a schema, each with DuckDB's name of its type."""
+        type_mapper = self.con.compiler.type_mapper
+        return [
+            (duck.name(column_name), type_mapper.to_string(column_type))
+            for column_name, column_type in schema.items()
+        ]
 
     def _drop(self, table_name: str) -> None:
         # Ibis's own `drop_table` fails: Ibis 12 writes a statement that DuckDB 2 cannot read.
@@ -190,7 +244,7 @@ class _DuckDB(Engine):
 
     def _batches(self, expr: ir.Table) -> Generator[pa.RecordBatch, None, None]:
         # Ibis's own `to_pyarrow_batches` fails: Ibis 12 calls a method that DuckDB 2 renamed.
-        query_result = self.con.con.sql(self.con.compile(expr))
+        query_result = self.con.con.sql(self._sql(expr))
         fetch_batches = (
             getattr(query_result, "to_arrow_reader", None) or query_result.fetch_record_batch
         )
@@ -202,11 +256,13 @@ class _Spark(Engine):
         super().__init__(ibis.pyspark.connect(session), scratch)
         self.session = session
 
-    def _read(self, file_paths: list[str]) -> ir.Table:
+    def _read(self, file_paths: list[str], schema: ibis.Schema) -> ir.Table:
+        return self._view(file_paths).select(schema.names).cast(schema)
+
+    def _view(self, file_paths: list[str]) -> ir.Table:
         if hidden_files := [file for file in file_paths if Path(file).name.startswith((".", "_"))]:
             raise ValueError(f"Spark leaves out files with such names: {', '.join(hidden_files)}")
-        self._kept += 1
-        view_name = f"read_{self._kept}"
+        view_name = self._new_name("read")
         self.session.read.parquet(*map(spark.literal, file_paths)).createOrReplaceTempView(
             view_name
         )
@@ -215,7 +271,7 @@ class _Spark(Engine):
     def _keep(self, expr: ir.Table, table_name: str) -> ir.Table:
         kept_folder = self.scratch / table_name
         self.con.to_parquet(expr, spark.uri(kept_folder), mode="overwrite")
-        return self._read([str(kept_folder)])
+        return self._view([str(kept_folder)])
 
     def _drop(self, table_name: str) -> None:
         shutil.rmtree(self.scratch / table_name)
@@ -298,6 +354,17 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         if not file_paths or not file_paths[0].is_file():
             raise UserError("no such Parquet file", where=path)
         yield from file_paths
+
+
+def _with_nulls(column_type: dt.DataType) -> dt.DataType:
+    """Return a type in which everything may be null, as in a table that declares nothing else."""
+    if isinstance(column_type, dt.Array):
+        column_type = dt.Array(_with_nulls(column_type.value_type))
+    elif isinstance(column_type, dt.Struct):
+        column_type = dt.Struct(
+            {field_name: _with_nulls(field_type) for field_name, field_type in column_type.items()}
+        )
+    return column_type.copy(nullable=True)
 
 
 def _keys(expr: ir.Table, column_name: str) -> list[Any]:

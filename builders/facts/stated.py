@@ -57,6 +57,7 @@ class Stated:
             for relation_id in relations
             if relation_id in classes or relation_id != property_of(relation_id)
         ]
+        class_tree = _ClassTree(eng, self.entities, mined_statements)
         kept_statements = mined_statements.filter(
             mined_statements.relation.isin(sorted(set(relations).difference(part_relations)))
         )
@@ -69,19 +70,14 @@ class Stated:
                 _NAMING, classes.get(part_relation, (None, None)), strict=True
             ):
                 if role_classes:
-                    part_statements = _of_classes(
-                        eng, part_statements, role, role_classes, self.entities, mined_statements
-                    )
+                    part_statements = class_tree.select(part_statements, role, role_classes)
             kept_statements = kept_statements.union(part_statements)
-        self.mined = eng.keep(kept_statements)
+        # The statements of these relations, each with the flag `fact`; all tables are made of them.
+        self.statements = eng.keep(self._with_facts_told(kept_statements))
 
-    @cached_property
-    def statements(self) -> ir.Table:
-        """The statements of these relations, each with the flag `fact`.
-
-        Sightings of pointwise relations are turned into points.
-        """
-        table, entities = self.mined, self.entities
+    def _with_facts_told(self, table: ir.Table) -> ir.Table:
+        """Add `fact` and `nowhere`, and turn sightings of pointwise relations into points."""
+        entities = self.entities
         labelled_entities = entities.filter(has_label(entities.label)).select(labelled="id")
         table = table.left_join(labelled_entities, table.object == labelled_entities.labelled)
         is_pointwise = table.relation.isin(self.pointwise)
@@ -136,12 +132,14 @@ class Stated:
         )
         return table.select(arrow_schema(rows.Gap).names).distinct()
 
-    @property
-    def named(self) -> ir.Table:
-        """The entities (`rows.Entity`) that facts and gaps name, and those of the relations."""
+    def named(self, facts: ir.Table, gaps: ir.Table) -> ir.Table:
+        """The entities (`rows.Entity`) that facts and gaps name, and those of the relations.
+
+        The tables are `facts` and `gaps`, as they were written.
+        """
         used_columns = [
             source_table[naming_column].name("id").as_table()
-            for source_table in (self.facts, self.gaps)
+            for source_table in (facts, gaps)
             for naming_column in _NAMING
         ]
         used_ids = reduce(ir.Table.union, used_columns).distinct()
@@ -185,76 +183,74 @@ class Stated:
         ).distinct()
 
 
-def _of_classes(
-    eng: Engine,
-    statements: ir.Table,
-    role: str,
-    role_classes: Classes,
-    entities: ir.Table,
-    mined: ir.Table,
-) -> ir.Table:
-    """Return the statements whose `role` belongs to these classes and to no excluded one.
+class _ClassTree:
+    """The classes of items and their subclasses, as a dump states them."""
 
-    The dump may name no class of an item. Its statements get the reason `class_unknown` if a class
-    is required, and they stay if classes are only excluded.
-    """
-    is_corrected = (mined.reason == CORRECTED).fill_null(False)
-    is_edge = (mined.relation == SUBCLASS) & mined.object.notnull() & ~is_corrected
-    subclass_edges = mined.filter(is_edge)
-    subclass_edges = eng.keep(subclass_edges.select("subject", "object").distinct())
-    # An office such as `head coach` is a subclass of another and an instance of nothing, so that
-    # every item counts as one of its own classes.
-    class_ids = ibis.array([entities.id]).concat(entities.classes)
-    class_members = entities.select("id", in_class=class_ids.unnest())
-    excluded_ids = class_members.filter(
-        _within(eng, class_members.in_class, subclass_edges, role_classes.without)
-    ).select("id")
-    if role_classes.of:
-        wanted_ids = class_members.filter(
-            _within(eng, class_members.in_class, subclass_edges, role_classes.of)
-        )
-        other_entities = entities.anti_join(wanted_ids, "id")
-        has_class = (other_entities.classes.length() > 0) | other_entities.id.isin(
-            subclass_edges.subject
-        )
-        without_class = other_entities.filter(~has_class).select(unclassed="id")
-        excluded_ids = excluded_ids.union(other_entities.filter(has_class).select("id"))
-        with_unclassed = statements.left_join(
-            without_class, statements[role] == without_class.unclassed
-        )
-        class_reason = ibis.ifelse(
-            with_unclassed.unclassed.notnull(), "class_unknown", ibis.null("string")
-        )
-        statements = with_unclassed.mutate(
-            reason=with_unclassed.reason.fill_null(class_reason)
-        ).drop("unclassed")
-    return statements.anti_join(excluded_ids.distinct().rename(**{role: "id"}), role)
+    def __init__(self, eng: Engine, entities: ir.Table, mined: ir.Table) -> None:
+        self._eng, self._entities, self._mined = eng, entities, mined
 
+    @cached_property
+    def _subclass_edges(self) -> ir.Table:
+        """Which class (`subject`) is a direct subclass of which (`object`)."""
+        is_corrected = (self._mined.reason == CORRECTED).fill_null(False)
+        is_edge = (self._mined.relation == SUBCLASS) & self._mined.object.notnull() & ~is_corrected
+        return self._eng.keep(self._mined.filter(is_edge).select("subject", "object").distinct())
 
-def _within(
-    eng: Engine, classes: ir.StringColumn, subclass_edges: ir.Table, roots: Collection[str]
-) -> ir.BooleanValue:
-    """Return whether each class is one of the roots, or a direct or indirect subclass of one.
+    def select(self, statements: ir.Table, role: str, role_classes: Classes) -> ir.Table:
+        """Return the statements whose `role` belongs to these classes and to no excluded one.
 
-    Each turn of the loop adds the subclasses of those found so far, until there are no more.
-    """
-    known_subclasses = (
-        subclass_edges.filter(subclass_edges.object.isin(sorted(roots)))
-        .select(id="subject")
-        .distinct()
-    )
-    known_count = -1
-    while roots:
-        known_subclasses = eng.keep(known_subclasses)
-        (count_row,) = eng.rows(known_subclasses.aggregate(n=known_subclasses.count()))
-        if count_row["n"] == known_count:
-            break
-        known_count = count_row["n"]
-        next_subclasses = subclass_edges.filter(
-            subclass_edges.object.isin(known_subclasses.id)
-        ).select(id="subject")
-        known_subclasses = known_subclasses.union(next_subclasses, distinct=True)
-    return classes.isin(sorted(roots)) | classes.isin(known_subclasses.id)
+        The dump may name no class of an item. Its statements get the reason `class_unknown` if a
+        class is required, and they stay if classes are only excluded.
+        """
+        entities = self._entities
+        # An office such as `head coach` is a subclass of another and an instance of nothing, so
+        # that every item counts as one of its own classes.
+        class_ids = ibis.array([entities.id]).concat(entities.classes)
+        class_members = entities.select("id", in_class=class_ids.unnest())
+        excluded_ids = class_members.filter(
+            self._within(class_members.in_class, role_classes.without)
+        ).select("id")
+        if role_classes.of:
+            wanted_ids = class_members.filter(self._within(class_members.in_class, role_classes.of))
+            other_entities = entities.anti_join(wanted_ids, "id")
+            has_class = (other_entities.classes.length() > 0) | other_entities.id.isin(
+                self._subclass_edges.subject
+            )
+            without_class = other_entities.filter(~has_class).select(unclassed="id")
+            excluded_ids = excluded_ids.union(other_entities.filter(has_class).select("id"))
+            with_unclassed = statements.left_join(
+                without_class, statements[role] == without_class.unclassed
+            )
+            class_reason = ibis.ifelse(
+                with_unclassed.unclassed.notnull(), "class_unknown", ibis.null("string")
+            )
+            statements = with_unclassed.mutate(
+                reason=with_unclassed.reason.fill_null(class_reason)
+            ).drop("unclassed")
+        return statements.anti_join(excluded_ids.distinct().rename(**{role: "id"}), role)
+
+    def _within(self, classes: ir.StringColumn, roots: Collection[str]) -> ir.BooleanValue:
+        """Return whether each class is one of the roots, or a direct or indirect subclass of one.
+
+        Each turn of the loop adds the subclasses of those found so far, until there are no more.
+        """
+        if not roots:
+            return ibis.literal(False)
+        subclass_edges = self._subclass_edges
+        known_subclasses = subclass_edges.filter(subclass_edges.object.isin(sorted(roots)))
+        known_subclasses = known_subclasses.select(id="subject").distinct()
+        known_count = -1
+        while True:
+            known_subclasses = self._eng.keep(known_subclasses)
+            (count_row,) = self._eng.rows(known_subclasses.aggregate(n=known_subclasses.count()))
+            if count_row["n"] == known_count:
+                break
+            known_count = count_row["n"]
+            next_subclasses = subclass_edges.filter(subclass_edges.object.isin(known_subclasses.id))
+            known_subclasses = known_subclasses.union(
+                next_subclasses.select(id="subject"), distinct=True
+            )
+        return classes.isin(sorted(roots)) | classes.isin(known_subclasses.id)
 
 
 _NAMING = ("subject", "object")

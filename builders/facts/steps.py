@@ -84,25 +84,24 @@ class Facts(Step):
         with workspace.engine() as eng:
             selection = (self.relations, self.pointwise, self.undated, self.classes)
             stated_tables = Stated(eng, mined_folder, *selection, self.corrections)
-            row_counts = {
-                table_name: eng.write(
-                    table, out / f"{table_name}.parquet", _ROWS[table_name], order
-                )
-                for table_name, table, order in (
-                    ("facts", stated_tables.facts, FACT_ORDER),
-                    ("gaps", stated_tables.gaps, GAP_ORDER),
-                    ("entities", stated_tables.named, ("id",)),
-                    ("dropped", stated_tables.dropped, DROPPED_ORDER),
-                )
-            }
+            row_counts: dict[str, int] = {}
+
+            def written(table_name: str, table: ir.Table, order: Sequence[str]) -> ir.Table:
+                """Write a table and return it as a file, so that it is computed once."""
+                path, row = out / f"{table_name}.parquet", _ROWS[table_name]
+                row_counts[table_name] = eng.write(table, path, row, order)
+                return eng.read(path, row)
+
+            facts = written("facts", stated_tables.facts, FACT_ORDER)
+            gaps = written("gaps", stated_tables.gaps, GAP_ORDER)
+            written("entities", stated_tables.named(facts, gaps), ("id",))
+            dropped_rows = written("dropped", stated_tables.dropped, DROPPED_ORDER)
             stated_relation_ids = {
-                row["relation"]
-                for row in eng.rows(stated_tables.facts.select("relation").distinct())
+                row["relation"] for row in eng.rows(facts.select("relation").distinct())
             }
-            undated_gaps = stated_tables.gaps.filter(stated_tables.gaps.reason == "undated")
             reason_counts = [
                 (row["reason"], row["n"])
-                for table in (undated_gaps, stated_tables.dropped)
+                for table in (gaps.filter(gaps.reason == "undated"), dropped_rows)
                 for row in eng.rows(table.group_by("reason").agg(n=table.count()))
             ]
         count_by_reason = dict(reason_counts)

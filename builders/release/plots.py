@@ -36,9 +36,11 @@ def save_figure(picture_path: Path, make_figure: Callable[[], Any]) -> None:
             {"font.family": "DejaVu Sans", "font.size": 9.0, "text.parse_math": False}
         )
         figure = make_figure()
-        FigureCanvasAgg(figure)
+        figure.dpi = _DPI
         picture_path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(picture_path, format="png", dpi=_DPI, metadata={"Software": None})
+        # `savefig` would lay out and draw everything twice
+        canvas: Any = FigureCanvasAgg(figure)
+        canvas.print_png(picture_path, metadata={"Software": None})
 
 
 def period_plot(card_plot: Plot) -> Any:

@@ -383,9 +383,8 @@ def repeated_ids(folder: Path, config: ConfigEntry, spill_folder: Path | None = 
     split_paths = [manifest.locate_file(folder, split_entry.file) for split_entry in config.splits]
     if not split_paths or "id" not in pq.read_schema(split_paths[0]).names:
         return []
-    all_ids = " UNION ALL ".join(f"SELECT id FROM {duck.parquet(path)}" for path in split_paths)  # noqa: S608
     id_query = f"""
-        SELECT id::VARCHAR FROM ({all_ids}) GROUP BY id HAVING count(*) > 1
+        SELECT id::VARCHAR FROM {duck.parquet(*split_paths)} GROUP BY id HAVING count(*) > 1
         ORDER BY id LIMIT 3
     """  # noqa: S608 - quoted by duck
     with duck.connect(spill_folder) as db:

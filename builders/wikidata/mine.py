@@ -39,6 +39,9 @@ READING_LOCK = ".reading"
 RESUME_HINT = "run the same command again: it goes on where this run stopped"
 
 
+_WORTH_PROCESSES = 4 << 20
+"""Bytes of dumps from which on processes gain more than the half second that their start takes."""
+
 DumpReader = Callable[[DumpReading, RemainingWork], None]
 """A function that writes parts for all remaining work."""
 Dumps = str | Path | Sequence[str | Path | RemoteFile]
@@ -301,6 +304,7 @@ def _read(
         reading(dump_reading, remaining)
     elif remaining.files:
         total_bytes = sum(map(dump_reading.size, remaining.files))
+        jobs = jobs if total_bytes >= _WORTH_PROCESSES else 1
         with progress(total_bytes, "B", "reading the dump") as progress_bar:
             try:
                 read_dump(dump_reading, remaining, progress_bar.advance, jobs=jobs)
