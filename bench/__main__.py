@@ -13,7 +13,7 @@ import psutil
 from bench import BENCH, Figures
 
 USUAL = "mine period_diff timeqa pages wmt score".split()
-NAMES = [*USUAL, "scale", "peers"]
+NAMES = [*USUAL, "model_road", "scale", "peers"]
 
 
 def main(words: list[str]) -> int:
