@@ -43,7 +43,9 @@ def day_checks(row: ReleasedRow, claims: Claims, release_manifest: Manifest) -> 
     """Yield the checks of days and places that a row writes twice."""
     yield from _article_days(row.values)
     yield from _order(row.values)
-    yield from _periods(row, release_manifest)
+    yield from _quarter(row.values)
+    yield from _period_days(row.values, release_manifest)
+    yield from _file_period(row)
     yield from _places(row)
     yield from _waits(row.values, release_manifest)
     yield from _today(row.values, claims)
@@ -70,31 +72,44 @@ def _order(row_values: Values) -> Iterator[RowCheck]:
             yield disagreement(f"`{second}` ({later}) lies before `{first}` ({earlier})")
 
 
-def _periods(row: ReleasedRow, release_manifest: Manifest) -> Iterator[RowCheck]:
-    """Whether a quarter or period is that of the row's days, and of the file that it is in."""
-    row_values = row.values
-    asking_day = next(filter(None, (day_of(row_values.get(name)) for name in _ASKING_DAYS)), None)
+def _quarter(row_values: Values) -> Iterator[RowCheck]:
+    """Whether a quarter is that of the day on which the row is asked."""
+    asking_day = _first_day(row_values, _ASKING_DAYS)
     quarter = row_values.get("quarter")
-    if asking_day is not None and isinstance(quarter, str):
-        asking_quarter = str(Period.of(asking_day, "quarter"))
-        if quarter != asking_quarter:
-            yield disagreement(f"{asking_day} lies in {asking_quarter}, `quarter` says {quarter}")
-    period = _period(row_values.get("period"))
-    if period is not None:
-        for column, day in (("period_first", period.first), ("period_last", period.last)):
-            stated_day = day_of(row_values.get(column))
-            if stated_day is not None and stated_day != day:
-                yield disagreement(f"`{column}` is {stated_day}, and {day} in {period}")
-        as_of = day_of(row_values.get("as_of"))
-        at_end = release_manifest.parameters.get("at") == "end"
-        if as_of is not None and at_end and as_of != period.last:
-            yield disagreement(f"`as_of` is {as_of}, and {period} ends on {period.last}")
+    if asking_day is None or not isinstance(quarter, str):
+        return
+    asking_quarter = str(Period.of(asking_day, "quarter"))
+    if quarter != asking_quarter:
+        yield disagreement(f"{asking_day} lies in {asking_quarter}, `quarter` says {quarter}")
+
+
+def _period_days(row_values: Values, release_manifest: Manifest) -> Iterator[RowCheck]:
+    """Whether the days that a row writes beside its period are those of it."""
+    row_period = _period(row_values.get("period"))
+    if row_period is None:
+        return
+    for column, period_day in (
+        ("period_first", row_period.first),
+        ("period_last", row_period.last),
+    ):
+        stated_day = day_of(row_values.get(column))
+        if stated_day is not None and stated_day != period_day:
+            yield disagreement(f"`{column}` is {stated_day}, and {period_day} in {row_period}")
+    as_of = day_of(row_values.get("as_of"))
+    at_end = release_manifest.parameters.get("at") == "end"
+    if as_of is not None and at_end and as_of != row_period.last:
+        yield disagreement(f"`as_of` is {as_of}, and {row_period} ends on {row_period.last}")
+
+
+def _file_period(row: ReleasedRow) -> Iterator[RowCheck]:
+    """Whether a row stands in the file of its period or quarter."""
+    file_period = _period(row.split.name)
     for column in ("period", "quarter"):
-        own_period, file_period = _period(row_values.get(column)), _period(row.split.name)
-        if own_period is None or file_period is None:
+        row_period = _period(row.values.get(column))
+        if row_period is None or file_period is None:
             continue
-        if own_period.granularity == file_period.granularity and own_period != file_period:
-            yield disagreement(f"`{column}` says {own_period}, the row stands in {row.place}")
+        if row_period.granularity == file_period.granularity and row_period != file_period:
+            yield disagreement(f"`{column}` says {row_period}, the row stands in {row.place}")
 
 
 def _places(row: ReleasedRow) -> Iterator[RowCheck]:
@@ -117,10 +132,8 @@ def _places(row: ReleasedRow) -> Iterator[RowCheck]:
 def _waits(row_values: Values, release_manifest: Manifest) -> Iterator[RowCheck]:
     """Whether a question is asked as soon after its article as its subset allows."""
     subset = row_values.get("subset") or row_values.get("recent_or_past")
-    article_day, asking_day = (
-        next(filter(None, (day_of(row_values.get(name)) for name in columns)), None)
-        for columns in (_ARTICLE_DAYS, _ASKING_DAYS)
-    )
+    article_day = _first_day(row_values, _ARTICLE_DAYS)
+    asking_day = _first_day(row_values, _ASKING_DAYS)
     longest_wait = max(_settings(release_manifest.parameters, f"{subset}_days"), default=None)
     if article_day is None or asking_day is None or longest_wait is None:
         return
@@ -151,7 +164,7 @@ def _settings(parameters: Mapping[str, Any], name: str) -> Iterator[int]:
 
 def _today(row_values: Values, claims: Claims) -> Iterator[RowCheck]:
     """Whether `Today is …` names the day on which the row is asked."""
-    asking_day = next(filter(None, (day_of(row_values.get(name)) for name in _ASKING_DAYS)), None)
+    asking_day = _first_day(row_values, _ASKING_DAYS)
     today = _TODAY.match(claims.prompt)
     if today is None or asking_day is None:
         return
@@ -168,28 +181,44 @@ def _days_in_texts(row_values: Values, claims: Claims) -> Iterator[RowCheck]:
         return
     if asked_time is None or asked_time.first is None or not asked_time.is_one_day:
         return
-    day_words = format_date(asked_time.first)
-    columns = [column for column in _TEXT_COLUMNS if row_values.get(column)]
+    for column, question_text in _question_texts(row_values, claims):
+        strange_days = _strange_days(question_text, asked_time.first)
+        if strange_days:
+            day_names = ", ".join(strange_days)
+            yield disagreement(f"`{column}` names {day_names}, the row asks {asked_time.words}")
+            return
+
+
+def _question_texts(row_values: Values, claims: Claims) -> Iterator[tuple[str, str]]:
+    """The texts of a row that ask, each with its column and without `Today is …`."""
+    question_text = row_values.get("question")
     # a prompt with the question in it may have a context with days of its own
-    if isinstance(row_values.get("question"), str) and row_values["question"] in claims.prompt:
-        columns = [column for column in columns if column != "prompt"]
-    for column in columns:
-        for text in _texts(row_values.get(column)):
-            question_text = _TODAY.sub("", text, count=1)
-            named_days = _DAY_IN_WORDS.findall(question_text)
-            named_times = dates_in(question_text).written
-            covers_day = any(
-                mention.first <= asked_time.first <= mention.last for mention in named_times
-            )
-            if named_days and day_words not in named_days and not covers_day:
-                names = ", ".join(named_days)
-                yield disagreement(f"`{column}` names {names}, the row asks {asked_time.words}")
-                return
+    prompt_has_question = isinstance(question_text, str) and question_text in claims.prompt
+    for column in _TEXT_COLUMNS:
+        if not row_values.get(column) or (column == "prompt" and prompt_has_question):
+            continue
+        for column_text in _texts(row_values[column]):
+            yield column, _TODAY.sub("", column_text, count=1)
+
+
+def _strange_days(question_text: str, asked_day: date) -> list[str]:
+    """The days that a text names, if it names neither the day asked about nor a time around it."""
+    named_days = _DAY_IN_WORDS.findall(question_text)
+    covers_day = any(
+        mention.first <= asked_day <= mention.last for mention in dates_in(question_text).written
+    )
+    return [] if covers_day or format_date(asked_day) in named_days else named_days
 
 
 def _texts(column_value: Any) -> list[str]:
     values = column_value if isinstance(column_value, list) else [column_value]
     return [value for value in values if isinstance(value, str)]
+
+
+def _first_day(row_values: Values, column_names: Sequence[str]) -> date | None:
+    """The day in the first of some columns that has one."""
+    column_days = (day_of(row_values.get(column)) for column in column_names)
+    return next(filter(None, column_days), None)
 
 
 def _period(text: Any) -> Period | None:

@@ -44,28 +44,68 @@ def passage_checks(
     table_path = _stated_table(release_folder, release_manifest, row)
     if table_path is None:
         return
-    grades: dict[str, Grade] = {}
-    is_superseded = False
-    for history in histories:
-        answers = _answers(row_values, claims, history)
-        sql_test = "subject = ? AND relation = ? AND day <= ?"
-        parameters = [*history.pair, asked_on]
-        for fact_values in matching_rows(db, table_path, sql_test, parameters, MOST_ROWS):
-            fact = PassageFact(**{name: fact_values[name] for name in _FACT_COLUMNS})
-            grade = judge(fact, answers, claims.statements, as_of)
-            grades[fact.passage] = min(
-                grade, grades.get(fact.passage, grade), key=get_args(Grade).index
+    history_facts = [
+        (history, _told_facts(db, table_path, history, asked_on)) for history in histories
+    ]
+    passage_grades = _judged_anew(row_values, claims, history_facts, as_of)
+    yield from _graded(row_values, passage_grades)
+    yield from _abstained(row_values, passage_grades)
+    newer_facts = [
+        told_fact
+        for history, told_facts in history_facts
+        if history.pair == claims.pair
+        for told_fact in told_facts
+        if told_fact.object not in row_values["answer_ids"] and told_fact.since > as_of
+    ]
+    yield from _superseded(row_values, newer_facts, asked_on)
+
+
+def _told_facts(
+    db: duckdb.DuckDBPyConnection, table_path: Path, history: FactHistory, asked_on: date
+) -> list[PassageFact]:
+    """What passages up to the day of asking state of a pair."""
+    sql_test = "subject = ? AND relation = ? AND day <= ?"
+    parameters = [*history.pair, asked_on]
+    return [
+        PassageFact(**{name: fact_values[name] for name in _FACT_COLUMNS})
+        for fact_values in matching_rows(db, table_path, sql_test, parameters, MOST_ROWS)
+    ]
+
+
+def _judged_anew(
+    row_values: Values,
+    claims: Claims,
+    history_facts: Sequence[tuple[FactHistory, Sequence[PassageFact]]],
+    as_of: date,
+) -> dict[str, Grade]:
+    """The grade of each passage: the best one of what it states."""
+    passage_grades: dict[str, Grade] = {}
+    for history, told_facts in history_facts:
+        hop_answers = _answers(row_values, claims, history)
+        for told_fact in told_facts:
+            fact_grade = judge(told_fact, hop_answers, claims.statements, as_of)
+            passage_grades[told_fact.passage] = min(
+                fact_grade,
+                passage_grades.get(told_fact.passage, fact_grade),
+                key=get_args(Grade).index,
             )
-            is_own = history.pair == claims.pair
-            is_superseded |= is_own and fact.object not in answers and fact.since > as_of
-    yield from _graded(row_values, grades)
-    if row_values["kind"] == "abstain":
-        telling = [name for name, grade in grades.items() if grade != "stale"]
-        if telling:
-            yield disagreement(f"passage {_short(telling)} may say it, and the row has no answer")
+    return passage_grades
+
+
+def _abstained(row_values: Values, passage_grades: Mapping[str, Grade]) -> Iterator[RowCheck]:
+    """Whether no passage may say the answer of a question that is said to have none."""
+    telling_ids = [name for name, grade in passage_grades.items() if grade != "stale"]
+    if row_values["kind"] == "abstain" and telling_ids:
+        yield disagreement(f"passage {_short(telling_ids)} may say it, and the row has no answer")
+
+
+def _superseded(
+    row_values: Values, newer_facts: Sequence[PassageFact], asked_on: date
+) -> Iterator[RowCheck]:
+    """Whether a row says rightly that passages tell of a newer object, or that none does."""
     superseded = row_values.get("superseded")
-    if superseded in ("yes", "no") and superseded != ("yes" if is_superseded else "no"):
-        told_words = "a newer object is told" if is_superseded else "no newer object is told"
+    if superseded in ("yes", "no") and superseded != ("yes" if newer_facts else "no"):
+        told_words = "a newer object is told" if newer_facts else "no newer object is told"
         yield disagreement(f"`superseded` says {superseded}: {told_words} by {asked_on}")
 
 

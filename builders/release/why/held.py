@@ -5,7 +5,7 @@ say of which time and by which rule it was worked out. Where a rule needs what i
 is said.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -45,24 +45,40 @@ def held_checks(
             yield from _selected(row_values, claims, own_history)
         return
     # a question over several facts, such as who was first, has answers of other times
-    if claims.asked_time is None or row_values.get("family") not in (None, "chain"):
-        return
+    if claims.asked_time is not None and row_values.get("family") in (None, "chain"):
+        yield from _held_when_asked(row_values, claims, claims.asked_time, histories, own_history)
+
+
+def _held_when_asked(
+    row_values: Values,
+    claims: Claims,
+    asked_time: AskedTime,
+    histories: Sequence[FactHistory],
+    own_history: FactHistory | None,
+) -> Iterator[RowCheck]:
+    """Whether the answers held at the time of a row and nothing else, and so in the period before.
+
+    `own_history` is that of the subject and relation of the row, None where it has none.
+    """
     # of a path the row says the answers of the last hop alone
     last_histories = [own_history] if own_history is not None else histories
     last_histories = [history for history in last_histories if history.terms]
     if not last_histories:
         return
     for claimed_item in claims.held_objects:
-        yield from _held(claimed_item, claims.asked_time, last_histories)
+        yield from _held(claimed_item, asked_time, last_histories)
     if own_history is not None and claims.items:
-        yield from _nothing_else(claims, claims.asked_time, own_history)
+        yield from _nothing_else(claims, asked_time, own_history)
     yield from _before(row_values, claims, last_histories)
 
 
 def _before(
     row_values: Values, claims: Claims, histories: Sequence[FactHistory]
 ) -> Iterator[RowCheck]:
-    """Whether what a row says of the period before is so, and what it says is new or gone."""
+    """Whether what a row says of the period before is so, and what it says is new or gone.
+
+    `change` of a row, or its split, says how the answers differ from those before.
+    """
     change = row_values.get("change") or row_values.get("split")
     if claims.time_before is None or claims.pair is None:
         return
@@ -74,8 +90,13 @@ def _before(
     elif change in ("new", "deleted"):
         # what held in the other period; of `deleted` this is the later one
         yield from _all_of_before((), claims.time_before, histories)
+    yield from _differences(row_values, claims, change)
+
+
+def _differences(row_values: Values, claims: Claims, change: Any) -> Iterator[RowCheck]:
+    """Whether the answers differ from those of the period before as the row says."""
     now_items = {item.item for item in claims.items if item.part in ("answer", "still true")}
-    before_items = {item.item for item in items_before}
+    before_items = _ids_before(claims)
     if change == "deleted":
         now_items, before_items = set(), now_items
     for column, expected in (
@@ -98,12 +119,7 @@ def _all_of_before(
 ) -> Iterator[RowCheck]:
     """Whether something that the row does not name held in the period before."""
     named_ids = {claimed_item.item for claimed_item in named_items}
-    other_terms = [
-        term
-        for history in histories
-        for term in history.terms
-        if time.holds(term) == "surely" and term.object not in named_ids
-    ]
+    other_terms = _unnamed_terms(named_ids, time, histories)
     if other_terms:
         other_words = f"{_names(other_terms)} surely held {time.words}, and the row does not say it"
         yield disagreement(other_words)
@@ -114,13 +130,9 @@ def _nothing_else(
 ) -> Iterator[RowCheck]:
     """Whether something surely held then that is no answer of the row."""
     answer_ids = {item.item for item in claims.items if item.part != "before"}
-    other_terms = [
-        term
-        for term in history.terms
-        if asked_time.holds(term) == "surely" and term.object not in answer_ids
-    ]
+    other_terms = _unnamed_terms(answer_ids, asked_time, [history])
     # both hold on the day of a handover: who leaves on it is told as the answer before, if at all
-    before_ids = {item.item for item in claims.items if item.part == "before"}
+    before_ids = _ids_before(claims)
     leaving_terms = [
         term
         for term in other_terms
@@ -136,6 +148,23 @@ def _nothing_else(
         )
     else:
         yield RowCheck(True, f"nothing else surely held {asked_time.words}")
+
+
+def _unnamed_terms(
+    named_ids: Collection[str], asked_time: AskedTime, histories: Sequence[FactHistory]
+) -> list[Term]:
+    """The terms that surely held at a time, of objects that a row does not name."""
+    return [
+        term
+        for history in histories
+        for term in history.terms
+        if asked_time.holds(term) == "surely" and term.object not in named_ids
+    ]
+
+
+def _ids_before(claims: Claims) -> set[str]:
+    """The items that a row says held in the period before."""
+    return {claimed_item.item for claimed_item in claims.items if claimed_item.part == "before"}
 
 
 def _held(
@@ -187,6 +216,13 @@ def _selected(row_values: Values, claims: Claims, history: FactHistory) -> Itera
         yield disagreement(f"it is in doubt what held {time_words}")
         return
     selected_terms = [history.terms[place] for place in selected_places]
+    yield from _same_objects(claims, selected_terms, time_words)
+
+
+def _same_objects(
+    claims: Claims, selected_terms: Sequence[Term], time_words: str
+) -> Iterator[RowCheck]:
+    """Whether the answers of a row are the objects of the terms that its time selects."""
     selected_ids = {term.object for term in selected_terms}
     row_ids = {claimed_item.item for claimed_item in claims.answers}
     lacking_terms = [term for term in selected_terms if term.object not in row_ids]

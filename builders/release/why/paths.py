@@ -7,15 +7,18 @@ names; a family whose answer does not follow from these alone is left out.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from itertools import pairwise
+from typing import NamedTuple
 
 from factdrift.builders.facts.intervals import Certainty
 from factdrift.builders.release.why.agreement import RowCheck, disagreement
 from factdrift.builders.release.why.claims import Claims
-from factdrift.builders.release.why.histories import FactHistory, Term
+from factdrift.builders.release.why.histories import AskedTime, FactHistory, Term
 from factdrift.builders.release.why.lookup import Values
 from factdrift.reasoning.names import term_dates
 
 _ONE_DAY = timedelta(days=1)
+NamedTerm = tuple[FactHistory, Term]
+"""A term of a statement that a row names, with its history."""
 
 
 def path_checks(
@@ -44,6 +47,14 @@ def _hops(
     if asked_time is None or not asked_time.is_one_day or not claims.statements:
         return
     named_terms = _named_terms(claims, histories)
+    yield from _held_statements(claims, asked_time, named_terms)
+    yield from _leads_on(asked_time, named_terms)
+
+
+def _held_statements(
+    claims: Claims, asked_time: AskedTime, named_terms: Sequence[NamedTerm]
+) -> Iterator[RowCheck]:
+    """Whether each statement that a row names surely held at a time."""
     for statement_id in claims.statements:
         # one statement may have several terms
         of_statement = [
@@ -55,14 +66,17 @@ def _hops(
         held_words = "held perhaps, not surely," if may_hold else "did not hold"
         fact_words = f"the row rests on {_fact(*of_statement[0])}"
         yield disagreement(f"{fact_words}, and it {held_words} {asked_time.words}")
-    pairs = {history.pair for history, _ in named_terms}
-    if len(pairs) < 2:
+
+
+def _leads_on(asked_time: AskedTime, named_terms: Sequence[NamedTerm]) -> Iterator[RowCheck]:
+    """Whether each fact of a path but the first is about what another one has led to."""
+    fact_pairs = {history.pair for history, _ in named_terms}
+    if len(fact_pairs) < 2:
         return
-    # each fact but the first is about what another one has led to
     reached_items = {term.object for _, term in named_terms}
-    unreached = [pair.subject for pair in pairs if pair.subject not in reached_items]
-    if len(set(unreached)) > 1:
-        yield disagreement(f"no fact of the row leads to {', '.join(sorted(set(unreached)))}")
+    first_subjects = {pair.subject for pair in fact_pairs} - reached_items
+    if len(first_subjects) > 1:
+        yield disagreement(f"no fact of the row leads to {', '.join(sorted(first_subjects))}")
     else:
         yield RowCheck(True, f"each fact of the path surely held {asked_time.words}, and leads on")
 
@@ -75,78 +89,91 @@ def _others_day(
     own_history = next((history for history in histories if history.pair == claims.pair), None)
     if not isinstance(as_of, date) or own_history is None or not own_history.terms:
         return
-    holders = {
+    holder_labels = {
         term.object: term.object_label
         for term in own_history.terms
         if term.interval.holds_within(as_of, as_of) is Certainty.CERTAIN
     }
-    yield from _same_items(row_values, claims, holders, f"surely held on {as_of}")
+    yield from _same_items(claims, holder_labels, f"surely held on {as_of}")
 
 
 # --- Families -----------------------------------------------------------------------------------
 
-Worked = tuple[str, str]
-"""An answer that was worked out, and what it is in words."""
+
+class WorkedAnswer(NamedTuple):
+    """An answer that was worked out, and what it is in words."""
+
+    answer_text: str
+    rule_words: str
+
+
+FamilyRule = Callable[[Values, Sequence[Term]], WorkedAnswer | Sequence[Term] | None]
+"""Works out the answer of a row from the terms that it names, as a text or as the terms of the
+objects in their order; None where it does not follow from these."""
 
 
 def _compared(
-    row_values: Values,
-    claims: Claims,
-    histories: Sequence[FactHistory],
-    answer_of: Callable[[Values, Sequence[Term]], Worked | Sequence[Term] | None],
+    row_values: Values, claims: Claims, histories: Sequence[FactHistory], family_rule: FamilyRule
 ) -> Iterator[RowCheck]:
     """Whether the answer of a row is the one that follows from the terms that it names."""
     named_terms = [term for _, term in _named_terms(claims, histories)]
     covered_ids = {name for term in named_terms for name in term.statements}
     if not named_terms or not covered_ids.issuperset(claims.statements):
         return
-    worked = answer_of(row_values, named_terms)
-    if worked is None:
-        return
-    if isinstance(worked, tuple) and isinstance(worked[0], str):
-        answer, words = worked
-        if answer in claims.targets:
-            yield RowCheck(True, f"{words}: {answer}")
-        else:
-            yield disagreement(f"{words}: {answer}, and the row says {', '.join(claims.targets)}")
-        return
-    terms = [term for term in worked if isinstance(term, Term)]
-    holders = {term.object: term.object_label for term in terms}
-    yield from _same_items(row_values, claims, holders, "follow from the terms, in this order")
-    if [claimed_item.item for claimed_item in claims.answers] != [*holders] and len(holders) > 1:
-        same_items = {claimed_item.item for claimed_item in claims.answers} == set(holders)
-        if same_items:
-            names = ", ".join(holders.values())
-            yield disagreement(f"the order of the terms is {names}, the row has another one")
+    worked_answer = family_rule(row_values, named_terms)
+    if isinstance(worked_answer, WorkedAnswer):
+        yield from _same_text(claims, worked_answer)
+    elif worked_answer is not None:
+        yield from _same_order(claims, worked_answer)
+
+
+def _same_text(claims: Claims, worked_answer: WorkedAnswer) -> Iterator[RowCheck]:
+    """Whether a text that was worked out is accepted as an answer."""
+    worked_words = f"{worked_answer.rule_words}: {worked_answer.answer_text}"
+    if worked_answer.answer_text in claims.targets:
+        yield RowCheck(True, worked_words)
+    else:
+        yield disagreement(f"{worked_words}, and the row says {', '.join(claims.targets)}")
+
+
+def _same_order(claims: Claims, worked_terms: Sequence[Term]) -> Iterator[RowCheck]:
+    """Whether the answers of a row are the objects of these terms, in their order."""
+    term_labels = {term.object: term.object_label for term in worked_terms}
+    yield from _same_items(claims, term_labels, "follow from the terms, in this order")
+    row_ids = [claimed_item.item for claimed_item in claims.answers]
+    if len(term_labels) > 1 and row_ids != [*term_labels] and {*row_ids} == {*term_labels}:
+        object_names = ", ".join(term_labels.values())
+        yield disagreement(f"the order of the terms is {object_names}, the row has another one")
 
 
 def _same_items(
-    row_values: Values, claims: Claims, holders: Mapping[str, str], words: str
+    claims: Claims, item_labels: Mapping[str, str], items_words: str
 ) -> Iterator[RowCheck]:
     """Whether the answers of a row are these items."""
     row_ids = {claimed_item.item for claimed_item in claims.answers}
-    names = ", ".join(f"“{label}” ({item})" for item, label in holders.items()) or "nothing"
-    if row_ids == set(holders):
-        yield RowCheck(True, f"{names} {words}")
+    item_names = [f"“{item_label}” ({item})" for item, item_label in item_labels.items()]
+    items_words = f"{', '.join(item_names) or 'nothing'} {items_words}"
+    if row_ids == set(item_labels):
+        yield RowCheck(True, items_words)
     else:
-        yield disagreement(f"{names} {words}, and the row has {', '.join(sorted(row_ids))}")
+        yield disagreement(f"{items_words}, and the row has {', '.join(sorted(row_ids))}")
 
 
-def _overlap(row_values: Values, terms: Sequence[Term]) -> Worked | None:
+def _overlap(row_values: Values, terms: Sequence[Term]) -> WorkedAnswer | None:
     if len(terms) != 2:
         return None
     certainty = terms[0].interval.overlaps(terms[1].interval)
-    words = "whether the two terms have a day in common"
+    overlap_words = "whether the two terms have a day in common"
     if certainty is Certainty.CERTAIN:
-        return "yes", words
-    return ("no", words) if certainty is Certainty.NO else None
+        return WorkedAnswer("yes", overlap_words)
+    return WorkedAnswer("no", overlap_words) if certainty is Certainty.NO else None
 
 
-def _duration(row_values: Values, terms: Sequence[Term]) -> Worked | Sequence[Term] | None:
+def _duration(row_values: Values, terms: Sequence[Term]) -> WorkedAnswer | Sequence[Term] | None:
     if row_values.get("wording") == "years" and len(terms) == 1:
         least, most = _years(terms[0], shorten=True), _years(terms[0], shorten=False)
         if least is not None and least == most:
-            return str(least), f"full years {_term_words(terms[0])}"
+            return WorkedAnswer(str(least), f"full years {_term_words(terms[0])}")
     if row_values.get("wording") == "longer" and len(terms) == 2:
         spans = [(_days_of(term, shortest=True), _days_of(term, shortest=False)) for term in terms]
         for place, other_place in ((0, 1), (1, 0)):
@@ -155,8 +182,9 @@ def _duration(row_values: Values, terms: Sequence[Term]) -> Worked | Sequence[Te
     return None
 
 
-def _count(row_values: Values, terms: Sequence[Term]) -> Worked:
-    return str(len({term.object for term in terms})), "different objects of the facts behind it"
+def _count(row_values: Values, terms: Sequence[Term]) -> WorkedAnswer:
+    object_count = len({term.object for term in terms})
+    return WorkedAnswer(str(object_count), "different objects of the facts behind it")
 
 
 def _in_order(row_values: Values, terms: Sequence[Term]) -> Sequence[Term] | None:
@@ -175,22 +203,22 @@ def _neighbour(row_values: Values, terms: Sequence[Term]) -> Sequence[Term] | No
     return ordered[:1] if row_values.get("wording") == "before" else ordered[1:]
 
 
-def _when(row_values: Values, terms: Sequence[Term]) -> Worked | None:
+def _when(row_values: Values, terms: Sequence[Term]) -> WorkedAnswer | None:
     wording = row_values.get("wording")
     first_day, last_day = terms[0].start_first, terms[0].start_last
     if len(terms) != 1 or first_day is None or last_day is None:
         return None
-    words = f"it began {_term_words(terms[0])}"
+    began_words = f"it began {_term_words(terms[0])}"
     if wording == "year" and first_day.year == last_day.year:
-        return str(first_day.year), words
+        return WorkedAnswer(str(first_day.year), began_words)
     if wording == "month" and (first_day.year, first_day.month) == (last_day.year, last_day.month):
-        return f"{first_day:%Y-%m}", words
+        return WorkedAnswer(f"{first_day:%Y-%m}", began_words)
     if wording == "day" and first_day == last_day:
-        return first_day.isoformat(), words
+        return WorkedAnswer(first_day.isoformat(), began_words)
     return None
 
 
-_FAMILIES: Mapping[str, Callable[[Values, Sequence[Term]], Worked | Sequence[Term] | None]] = {
+_FAMILIES: Mapping[str, FamilyRule] = {
     "overlap": _overlap,
     "duration": _duration,
     "count": _count,
@@ -204,9 +232,7 @@ _FAMILIES: Mapping[str, Callable[[Values, Sequence[Term]], Worked | Sequence[Ter
 # --- Terms --------------------------------------------------------------------------------------
 
 
-def _named_terms(
-    claims: Claims, histories: Sequence[FactHistory]
-) -> list[tuple[FactHistory, Term]]:
+def _named_terms(claims: Claims, histories: Sequence[FactHistory]) -> list[NamedTerm]:
     """The terms of the statements that a row names, each with its history."""
     return [
         (history, term)
