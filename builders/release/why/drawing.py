@@ -24,16 +24,17 @@ class Span(NamedTuple):
     first: date
     last: date
 
-    def cell(self, place: int, count: int) -> tuple[date, date]:
-        """Return the first and last day of one of `count` cells."""
-        days = (self.last - self.first).days + 1
-        start, end = days * place // count, max(days * (place + 1) // count - 1, 0)
-        return self.first + timedelta(start), self.first + timedelta(max(start, end))
+    def cell(self, cell_place: int, cell_count: int) -> tuple[date, date]:
+        """Return the first and last day of one of `cell_count` cells."""
+        day_count = (self.last - self.first).days + 1
+        first_offset = day_count * cell_place // cell_count
+        last_offset = max(day_count * (cell_place + 1) // cell_count - 1, first_offset)
+        return self.first + timedelta(first_offset), self.first + timedelta(last_offset)
 
     def share(self, day: date) -> float:
         """Return where a day lies, from 0 to 1."""
-        days = max((self.last - self.first).days, 1)
-        return min(max((day - self.first).days / days, 0.0), 1.0)
+        day_count = max((self.last - self.first).days, 1)
+        return min(max((day - self.first).days / day_count, 0.0), 1.0)
 
 
 def drawn_terms(history: FactHistory) -> tuple[list[Term], int]:
@@ -45,61 +46,70 @@ def drawn_terms(history: FactHistory) -> tuple[list[Term], int]:
     if len(terms) <= _TERMS_SHOWN:
         return terms, 0
     by_weight = sorted(
-        range(len(terms)), key=lambda place: (terms[place].holds in ("not", None), -place)
+        range(len(terms)),
+        key=lambda term_place: (terms[term_place].holds in ("not", None), -term_place),
     )
     chosen_places = sorted(by_weight[:_TERMS_SHOWN])
-    return [terms[place] for place in chosen_places], len(terms) - _TERMS_SHOWN
+    return [terms[term_place] for term_place in chosen_places], len(terms) - _TERMS_SHOWN
 
 
 def span_of(terms: Sequence[Term], asked_time: AskedTime | None) -> Span | None:
     """Return the days that a drawing shows: all that is known of the terms and the time asked."""
-    days = [
+    known_days = [
         day
         for term in terms
         for day in (term.start_first, term.start_last, term.end_first, term.end_last)
         if day is not None
     ]
-    if not days:
+    if not known_days:
         return None
-    days += (
+    known_days += (
         [day for day in (asked_time.first, asked_time.last) if day is not None]
         if asked_time
         else []
     )
-    first, last = min(days), max(days)
+    first_day, last_day = min(known_days), max(known_days)
     if any(term.start_first is None for term in terms):
-        first = first.replace(year=max(first.year - _YEARS_BEFORE, 1), day=1)
-    return Span(first, max(last, first + timedelta(WIDTH)))
+        first_day = first_day.replace(year=max(first_day.year - _YEARS_BEFORE, 1), day=1)
+    return Span(first_day, max(last_day, first_day + timedelta(WIDTH)))
 
 
 def bar(term: Term, span: Span) -> str:
     """Return the bar of one term: when it surely held, and when perhaps."""
     marks = {Certainty.CERTAIN: SURELY, Certainty.POSSIBLE: PERHAPS, Certainty.NO: " "}
-    cells = [span.cell(place, WIDTH) for place in range(WIDTH)]
-    return "".join(marks[term.interval.holds_within(*cell)] for cell in cells)
+    cell_days = [span.cell(cell_place, WIDTH) for cell_place in range(WIDTH)]
+    return "".join(
+        marks[term.interval.holds_within(*first_and_last)] for first_and_last in cell_days
+    )
 
 
 def asked_line(asked_time: AskedTime, span: Span) -> str:
     """Return the line that marks the time asked about."""
-    first, last = asked_time.first or span.first, asked_time.last or span.last
-    cells = [span.cell(place, WIDTH) for place in range(WIDTH)]
-    return "".join(ASKED if start <= last and end >= first else " " for start, end in cells)
+    first_day, last_day = asked_time.first or span.first, asked_time.last or span.last
+    cell_days = [span.cell(cell_place, WIDTH) for cell_place in range(WIDTH)]
+    return "".join(
+        ASKED if cell_start <= last_day and cell_end >= first_day else " "
+        for cell_start, cell_end in cell_days
+    )
 
 
 def year_line(span: Span) -> str:
     """Return a line with years at their places, as many as fit."""
-    line = [" "] * (WIDTH + 4)
+    year_marks = [" "] * (WIDTH + 4)
     free_from = 0
-    for place in range(WIDTH):
-        start, end = span.cell(place, WIDTH)
+    for cell_place in range(WIDTH):
+        cell_start, cell_end = span.cell(cell_place, WIDTH)
         # a year stands where it begins, and the first one at the edge
-        year = start.year if place == 0 else end.year if end.year > start.year else None
-        if place and year is None and span.cell(place - 1, WIDTH)[1].year < start.year:
-            year = start.year
-        if year is not None and place >= free_from:
-            line[place : place + 4] = f"{year:04}"
-            free_from = place + 7
-    return "".join(line).rstrip()
+        year_before = span.cell(cell_place - 1, WIDTH)[1].year if cell_place else None
+        begun_year = None
+        if cell_place and cell_end.year > cell_start.year:
+            begun_year = cell_end.year
+        elif year_before is None or year_before < cell_start.year:
+            begun_year = cell_start.year
+        if begun_year is not None and cell_place >= free_from:
+            year_marks[cell_place : cell_place + 4] = f"{begun_year:04}"
+            free_from = cell_place + 7
+    return "".join(year_marks).rstrip()
 
 
 # --- SVG --------------------------------------------------------------------------------------
@@ -113,41 +123,41 @@ about: told apart in grey as well."""
 
 def svg(title: str, histories: Sequence[FactHistory], asked_time: AskedTime | None) -> str:
     """Return the time lines of histories as an SVG document."""
-    parts: list[str] = []
-    top = _MARGIN + _ROW
+    svg_parts: list[str] = []
+    panel_top = _MARGIN + _ROW
     for history in histories:
         terms, _ = drawn_terms(history)
         span = span_of(terms, asked_time)
         heading = f"{history.subject_label or history.subject}, {history.relation_label}"
-        parts.append(_text(_MARGIN, top, heading, "bold"))
-        top += _ROW // 2
+        svg_parts.append(_text(_MARGIN, panel_top, heading, "bold"))
+        panel_top += _ROW // 2
         if span is None:
             continue
-        parts += _panel(terms, span, asked_time, top)
-        top += _ROW * (len(terms) + 2)
-    parts.append(_text(_MARGIN, top, _LEGEND))
-    width, height = _LABELS + _BARS + 2 * _MARGIN, top + _MARGIN
-    head = (
+        svg_parts += _panel(terms, span, asked_time, panel_top)
+        panel_top += _ROW * (len(terms) + 2)
+    svg_parts.append(_text(_MARGIN, panel_top, _LEGEND))
+    width, height = _LABELS + _BARS + 2 * _MARGIN, panel_top + _MARGIN
+    svg_head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img" aria-label={quoteattr(_safe(title))} '
         'font-family="sans-serif" font-size="13">'
     )
     background = f'<rect width="{width}" height="{height}" fill="white"/>'
     title_text = f"<title>{escape(_safe(title))}</title>"
-    return "\n".join([head, title_text, background, *parts, "</svg>"]) + "\n"
+    return "\n".join([svg_head, title_text, background, *svg_parts, "</svg>"]) + "\n"
 
 
 def _panel(
-    terms: Sequence[Term], span: Span, asked_time: AskedTime | None, top: int
+    terms: Sequence[Term], span: Span, asked_time: AskedTime | None, panel_top: int
 ) -> Iterator[str]:
     """Yield the bars of one history, with the time asked about behind them and years below."""
-    height = _ROW * len(terms)
+    panel_height = _ROW * len(terms)
     if asked_time is not None:
         band_start = _x_place(span, asked_time.first or span.first)
         band_end = _x_place(span, asked_time.last or span.last)
-        yield _rect(band_start, top, max(band_end - band_start, 3.0), height, _BAND)
-    for place, term in enumerate(terms):
-        row_top = top + _ROW * place
+        yield _rect(band_start, panel_top, max(band_end - band_start, 3.0), panel_height, _BAND)
+    for term_place, term in enumerate(terms):
+        row_top = panel_top + _ROW * term_place
         yield _text(_MARGIN, row_top + 16, term.object_label or term.object)
         maybe_start = _x_place(span, term.start_first or span.first)
         maybe_end = _x_place(span, term.end_last or span.last)
@@ -159,9 +169,9 @@ def _panel(
             sure_width = max(_x_place(span, term.end_first) - sure_start, 2.0)
             yield _rect(sure_start, row_top + 5, sure_width, 13, _SURE)
     years = span.last.year - span.first.year + 1
-    for year in range(span.first.year, span.last.year + 1, max(1, -(-years // 10))):
-        day = max(date(year, 1, 1), span.first)
-        yield _text(_x_place(span, day), top + height + 16, str(year))
+    for marked_year in range(span.first.year, span.last.year + 1, max(1, -(-years // 10))):
+        year_start = max(date(marked_year, 1, 1), span.first)
+        yield _text(_x_place(span, year_start), panel_top + panel_height + 16, str(marked_year))
 
 
 def _x_place(span: Span, day: date) -> float:
@@ -169,9 +179,9 @@ def _x_place(span: Span, day: date) -> float:
 
 
 def _rect(x_start: float, y_start: float, width: float, height: float, fill: str) -> str:
-    place = f'x="{x_start}" y="{y_start}"'
-    size = f'width="{round(width, 1)}" height="{height}"'
-    return f'<rect {place} {size} fill="{fill}"/>'
+    place_attributes = f'x="{x_start}" y="{y_start}"'
+    size_attributes = f'width="{round(width, 1)}" height="{height}"'
+    return f'<rect {place_attributes} {size_attributes} fill="{fill}"/>'
 
 
 def _text(x_start: float, baseline: float, text: str, weight: str = "normal") -> str:

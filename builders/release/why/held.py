@@ -82,7 +82,7 @@ def _before(
     change = row_values.get("change") or row_values.get("split")
     if claims.time_before is None or claims.pair is None:
         return
-    items_before = [item for item in claims.items if item.part == "before"]
+    items_before = [claimed_item for claimed_item in claims.items if claimed_item.part == "before"]
     if change in _SPLITS_WITH_BEFORE:
         for claimed_item in items_before:
             yield from _held(claimed_item, claims.time_before, histories)
@@ -95,33 +95,39 @@ def _before(
 
 def _differences(row_values: Values, claims: Claims, change: Any) -> Iterator[RowCheck]:
     """Whether the answers differ from those of the period before as the row says."""
-    now_items = {item.item for item in claims.items if item.part in ("answer", "still true")}
-    before_items = _ids_before(claims)
+    ids_now = {
+        claimed_item.item
+        for claimed_item in claims.items
+        if claimed_item.part in ("answer", "still true")
+    }
+    ids_before = _ids_before(claims)
     if change == "deleted":
-        now_items, before_items = set(), now_items
-    for column, expected in (
-        ("added", now_items - before_items),
-        ("removed", before_items - now_items),
+        ids_now, ids_before = set(), ids_now
+    for column, expected_ids in (
+        ("added", ids_now - ids_before),
+        ("removed", ids_before - ids_now),
     ):
-        stated = row_values.get(column)
-        if isinstance(stated, list) and change is not None and set(stated) != expected:
+        stated_ids = row_values.get(column)
+        if isinstance(stated_ids, list) and change is not None and set(stated_ids) != expected_ids:
             yield disagreement(
                 f"`{column}` is not what the answers and those of the period before differ by"
             )
-    if change == "updated" and now_items == before_items:
+    if change == "updated" and ids_now == ids_before:
         yield disagreement("the row is `updated`, and its answers are those of the period before")
-    if change == "unchanged" and now_items != before_items:
+    if change == "unchanged" and ids_now != ids_before:
         yield disagreement("the row is `unchanged`, and its answers differ from those before")
 
 
 def _all_of_before(
-    named_items: Sequence[ClaimedItem], time: AskedTime, histories: Sequence[FactHistory]
+    named_items: Sequence[ClaimedItem], time_before: AskedTime, histories: Sequence[FactHistory]
 ) -> Iterator[RowCheck]:
     """Whether something that the row does not name held in the period before."""
     named_ids = {claimed_item.item for claimed_item in named_items}
-    other_terms = _unnamed_terms(named_ids, time, histories)
+    other_terms = _unnamed_terms(named_ids, time_before, histories)
     if other_terms:
-        other_words = f"{_names(other_terms)} surely held {time.words}, and the row does not say it"
+        other_words = (
+            f"{_names(other_terms)} surely held {time_before.words}, and the row does not say it"
+        )
         yield disagreement(other_words)
 
 
@@ -129,7 +135,9 @@ def _nothing_else(
     claims: Claims, asked_time: AskedTime, history: FactHistory
 ) -> Iterator[RowCheck]:
     """Whether something surely held then that is no answer of the row."""
-    answer_ids = {item.item for item in claims.items if item.part != "before"}
+    answer_ids = {
+        claimed_item.item for claimed_item in claims.items if claimed_item.part != "before"
+    }
     other_terms = _unnamed_terms(answer_ids, asked_time, [history])
     # both hold on the day of a handover: who leaves on it is told as the answer before, if at all
     before_ids = _ids_before(claims)
@@ -173,17 +181,17 @@ def _held(
     """Whether an item surely held at a time."""
     item, label = claimed_item.item, claimed_item.label
     terms = [term for history in histories for term in history.terms if term.object == item]
-    name = f"“{label or next((term.object_label for term in terms), '')}” ({item})"
+    item_name = f"“{label or next((term.object_label for term in terms), '')}” ({item})"
     if not terms:
-        yield disagreement(f"{name} has no term in this history")
+        yield disagreement(f"{item_name} has no term in this history")
         return
-    best = min((asked_time.holds(term) for term in terms), key=HOLDS.index)
+    best_holds = min((asked_time.holds(term) for term in terms), key=HOLDS.index)
     check_words = {
-        "surely": f"{name} surely held {asked_time.words}",
-        "perhaps": f"{name} held perhaps, not surely, {asked_time.words}",
-        "not": f"{name} did not hold {asked_time.words}",
+        "surely": f"{item_name} surely held {asked_time.words}",
+        "perhaps": f"{item_name} held perhaps, not surely, {asked_time.words}",
+        "not": f"{item_name} did not hold {asked_time.words}",
     }
-    yield RowCheck(best == "surely", check_words[best])
+    yield RowCheck(best_holds == "surely", check_words[best_holds])
 
 
 def _names(terms: Sequence[Term]) -> str:
@@ -197,25 +205,25 @@ def _names(terms: Sequence[Term]) -> str:
 def _selected(row_values: Values, claims: Claims, history: FactHistory) -> Iterator[RowCheck]:
     """Whether the objects of a row are those that its time selects, by the rules of TimeQA."""
     is_easy = row_values.get("difficulty") == "easy"
-    question = str(row_values.get("question") or claims.prompt)
-    time = _time_of_question(row_values, question, is_easy)
-    if time is None:
+    question_text = str(row_values.get("question") or claims.prompt)
+    question_time = _time_of_question(row_values, question_text, is_easy)
+    if question_time is None:
         named_days = f"{row_values.get('time_first')} to {row_values.get('time_last')}"
         asked_words = f"the question does not ask `{row_values['specifier']}`"
         yield disagreement(f"{asked_words} the days of the row, {named_days}")
         return
     snapshot = max((term.snapshot for term in history.terms if term.snapshot), default=date.max)
     selected_places = select(
-        time,
+        question_time,
         [_ordinals(term) for term in history.terms],
         snapshot.toordinal(),
         counts_touching=not is_easy,
     )
-    time_words = f"“{time_text(time, is_easy)}”"
+    time_words = f"“{time_text(question_time, is_easy)}”"
     if selected_places is None:
         yield disagreement(f"it is in doubt what held {time_words}")
         return
-    selected_terms = [history.terms[place] for place in selected_places]
+    selected_terms = [history.terms[term_place] for term_place in selected_places]
     yield from _same_objects(claims, selected_terms, time_words)
 
 
@@ -232,56 +240,76 @@ def _same_objects(
         )
     for claimed_item in claims.answers:
         if claimed_item.item not in selected_ids:
-            name = f"“{claimed_item.label}” ({claimed_item.item})"
-            yield disagreement(f"{name} is not what held {time_words}, by the rule of the question")
+            item_name = f"“{claimed_item.label}” ({claimed_item.item})"
+            yield disagreement(
+                f"{item_name} is not what held {time_words}, by the rule of the question"
+            )
     if selected_ids == row_ids:
         held_words = _names(selected_terms) or "nothing"
         yield RowCheck(True, f"{held_words} held {time_words}, and nothing else, by the rule of it")
 
 
-def _time_of_question(row_values: Values, question: str, is_easy: bool) -> Time | None:
+def _time_of_question(row_values: Values, question_text: str, is_easy: bool) -> Time | None:
     """The time that a question names, with its units, if it is that of the row's days.
 
     A row has the days alone; 2005-01-01 may be the beginning of a day, a month, a year or a part of
     a decade, and the question tells which.
     """
     specifier, first, last = (
-        row_values.get(name) for name in ("specifier", "time_first", "time_last")
+        row_values.get(column) for column in ("specifier", "time_first", "time_last")
     )
-    firsts: list[TimeUnit | None]
-    lasts: list[TimeUnit | None]
+    first_units: list[TimeUnit | None]
+    last_units: list[TimeUnit | None]
     if specifier == "before":
-        firsts, lasts = [None], _units_from(_moved(last, 1))
+        first_units, last_units = [None], _units_from(_moved(last, 1))
     elif specifier == "after":
-        firsts, lasts = _units_until(_moved(first, -1)), [None]
+        first_units, last_units = _units_until(_moved(first, -1)), [None]
     elif specifier == "in":
-        same_units = [unit for unit in _units_from(first) if unit and unit.last == _ordinal(last)]
-        times = [Time("in", same_unit, same_unit) for same_unit in same_units]
-        return _worded(times, question, is_easy)
+        same_units = [
+            time_unit
+            for time_unit in _units_from(first)
+            if time_unit and time_unit.last == _ordinal(last)
+        ]
+        possible_times = [Time("in", same_unit, same_unit) for same_unit in same_units]
+        return _worded(possible_times, question_text, is_easy)
     else:
-        firsts, lasts = _units_from(first), _units_until(last)
-    times = [
+        first_units, last_units = _units_from(first), _units_until(last)
+    possible_times = [
         Time(specifier, first_unit, last_unit)  # type: ignore[arg-type]
-        for first_unit in firsts
-        for last_unit in lasts
+        for first_unit in first_units
+        for last_unit in last_units
     ]
-    return _worded(times, question, is_easy)
+    return _worded(possible_times, question_text, is_easy)
 
 
-def _worded(times: Sequence[Time], question: str, is_easy: bool) -> Time | None:
+def _worded(possible_times: Sequence[Time], question_text: str, is_easy: bool) -> Time | None:
     """The time whose words stand in a question, the longest words first."""
-    in_question = [time for time in times if time_text(time, is_easy) in question]
-    return max(in_question, key=lambda time: len(time_text(time, is_easy)), default=None)
+    in_question = [
+        possible_time
+        for possible_time in possible_times
+        if time_text(possible_time, is_easy) in question_text
+    ]
+    return max(
+        in_question, key=lambda possible_time: len(time_text(possible_time, is_easy)), default=None
+    )
 
 
-def _units_from(first: Any) -> list[TimeUnit | None]:
+def _units_from(first_day: Any) -> list[TimeUnit | None]:
     """The units that begin on a day."""
-    return [unit for unit in _units_around(first) if unit and unit.first == _ordinal(first)]
+    return [
+        time_unit
+        for time_unit in _units_around(first_day)
+        if time_unit and time_unit.first == _ordinal(first_day)
+    ]
 
 
-def _units_until(last: Any) -> list[TimeUnit | None]:
+def _units_until(last_day: Any) -> list[TimeUnit | None]:
     """The units that end on a day."""
-    return [unit for unit in _units_around(last) if unit and unit.last == _ordinal(last)]
+    return [
+        time_unit
+        for time_unit in _units_around(last_day)
+        if time_unit and time_unit.last == _ordinal(last_day)
+    ]
 
 
 def _units_around(day: Any) -> Iterator[TimeUnit | None]:
@@ -291,14 +319,14 @@ def _units_around(day: Any) -> Iterator[TimeUnit | None]:
     for grain in (DAY, MONTH, YEAR):
         yield unit(grain, unit_index(grain, day.toordinal()))
     decade = day.year // 10
-    for number in (decade * 2, decade * 2 + 1):
-        part = unit(PART, number)
-        if part.first <= day.toordinal() <= part.last:
-            yield part
+    for part_number in (decade * 2, decade * 2 + 1):
+        decade_part = unit(PART, part_number)
+        if decade_part.first <= day.toordinal() <= decade_part.last:
+            yield decade_part
 
 
-def _moved(day: Any, days: int) -> date | None:
-    return day + timedelta(days=days) if isinstance(day, date) else None
+def _moved(day: Any, day_count: int) -> date | None:
+    return day + timedelta(days=day_count) if isinstance(day, date) else None
 
 
 def _ordinal(day: Any) -> int | None:

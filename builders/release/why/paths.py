@@ -171,14 +171,16 @@ def _overlap(row_values: Values, terms: Sequence[Term]) -> WorkedAnswer | None:
 
 def _duration(row_values: Values, terms: Sequence[Term]) -> WorkedAnswer | Sequence[Term] | None:
     if row_values.get("wording") == "years" and len(terms) == 1:
-        least, most = _years(terms[0], shorten=True), _years(terms[0], shorten=False)
-        if least is not None and least == most:
-            return WorkedAnswer(str(least), f"full years {_term_words(terms[0])}")
+        fewest_years, most_years = _years(terms[0], shorten=True), _years(terms[0], shorten=False)
+        if fewest_years is not None and fewest_years == most_years:
+            return WorkedAnswer(str(fewest_years), f"full years {_term_words(terms[0])}")
     if row_values.get("wording") == "longer" and len(terms) == 2:
-        spans = [(_days_of(term, shortest=True), _days_of(term, shortest=False)) for term in terms]
-        for place, other_place in ((0, 1), (1, 0)):
-            if spans[place][0] > spans[other_place][1]:
-                return [terms[place]]
+        day_counts = [
+            (_days_of(term, shortest=True), _days_of(term, shortest=False)) for term in terms
+        ]
+        for term_place, other_place in ((0, 1), (1, 0)):
+            if day_counts[term_place][0] > day_counts[other_place][1]:
+                return [terms[term_place]]
     return None
 
 
@@ -188,19 +190,19 @@ def _count(row_values: Values, terms: Sequence[Term]) -> WorkedAnswer:
 
 
 def _in_order(row_values: Values, terms: Sequence[Term]) -> Sequence[Term] | None:
-    ordered = sorted(terms, key=lambda term: term.start_first or date.min)
-    starts = [(term.start_first, term.start_last) for term in ordered]
-    for (_, last), (first, _) in pairwise(starts):
-        if first is None or last is None or first <= last:
+    ordered_terms = sorted(terms, key=lambda term: term.start_first or date.min)
+    starts = [(term.start_first, term.start_last) for term in ordered_terms]
+    for (_, last_start), (next_start, _) in pairwise(starts):
+        if next_start is None or last_start is None or next_start <= last_start:
             return None
-    return ordered
+    return ordered_terms
 
 
 def _neighbour(row_values: Values, terms: Sequence[Term]) -> Sequence[Term] | None:
-    ordered = _in_order(row_values, terms)
-    if ordered is None or len(ordered) != 2:
+    ordered_terms = _in_order(row_values, terms)
+    if ordered_terms is None or len(ordered_terms) != 2:
         return None
-    return ordered[:1] if row_values.get("wording") == "before" else ordered[1:]
+    return ordered_terms[:1] if row_values.get("wording") == "before" else ordered_terms[1:]
 
 
 def _when(row_values: Values, terms: Sequence[Term]) -> WorkedAnswer | None:
@@ -257,8 +259,8 @@ def _sentences(
 
 
 def _fact(history: FactHistory, term: Term) -> str:
-    relation = history.relation_label or history.relation
-    return f"{history.subject_label or history.subject}: {relation} {term.object_label}"
+    relation_name = history.relation_label or history.relation
+    return f"{history.subject_label or history.subject}: {relation_name} {term.object_label}"
 
 
 def _term_words(term: Term) -> str:
@@ -267,19 +269,23 @@ def _term_words(term: Term) -> str:
 
 def _years(term: Term, *, shorten: bool) -> int | None:
     """Full years of a term, a day shorter or longer at each end than it may be."""
-    start = term.start_last if shorten else term.start_first
-    end = term.end_first if shorten else term.end_last
-    if start is None or end is None:
+    start_day = term.start_last if shorten else term.start_first
+    end_day = term.end_first if shorten else term.end_last
+    if start_day is None or end_day is None:
         return None
-    start += _ONE_DAY if shorten else -_ONE_DAY
-    end += -_ONE_DAY if shorten else _ONE_DAY
-    return end.year - start.year - ((end.month, end.day) < (start.month, start.day))
+    start_day += _ONE_DAY if shorten else -_ONE_DAY
+    end_day += -_ONE_DAY if shorten else _ONE_DAY
+    return (
+        end_day.year
+        - start_day.year
+        - ((end_day.month, end_day.day) < (start_day.month, start_day.day))
+    )
 
 
 def _days_of(term: Term, *, shortest: bool) -> int:
     """The fewest or the most days of a term; no term whose days are not known is the longer one."""
-    start = term.start_last if shortest else term.start_first
-    end = term.end_first if shortest else term.end_last
-    if start is None or end is None:
+    start_day = term.start_last if shortest else term.start_first
+    end_day = term.end_first if shortest else term.end_last
+    if start_day is None or end_day is None:
         return -1 if shortest else date.max.toordinal()
-    return (end - start).days
+    return (end_day - start_day).days

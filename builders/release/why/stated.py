@@ -54,12 +54,12 @@ def _stated_answers(
             continue
         stated_items = {statement.object for statement in history.statements}
         for claimed_item in claims.answers:
-            name = f"“{claimed_item.label}” ({claimed_item.item})"
+            item_name = f"“{claimed_item.label}” ({claimed_item.item})"
             if claimed_item.item in stated_items:
-                yield RowCheck(True, f"the dump states {name}")
+                yield RowCheck(True, f"the dump states {item_name}")
             else:
                 stated_names = _object_names(history.statements)
-                yield disagreement(f"the dump does not state {name}, but {stated_names}")
+                yield disagreement(f"the dump does not state {item_name}, but {stated_names}")
 
 
 def _own_objects(
@@ -151,57 +151,69 @@ def _terms(
 
 
 def _term(term: Term, term_stated: Sequence[DumpStatement]) -> Iterator[RowCheck]:
-    name = f"the term of “{term.object_label}” ({term.object})"
+    term_name = f"the term of “{term.object_label}” ({term.object})"
     if all(statement.object != term.object for statement in term_stated):
-        yield disagreement(f"{name} is made of statements of {_object_names(term_stated)}")
+        yield disagreement(f"{term_name} is made of statements of {_object_names(term_stated)}")
         return
-    days = [term.start_first, term.start_last, term.end_first, term.end_last]
+    boundary_days = [term.start_first, term.start_last, term.end_first, term.end_last]
     is_other_end = term.end_inferred or term.stale_until is not None
-    yield from _boundaries(name, days, term.end_open, term_stated, compares_end=not is_other_end)
+    yield from _boundaries(
+        term_name, boundary_days, term.end_open, term_stated, compares_end=not is_other_end
+    )
 
 
 def _boundaries(
-    name: str,
-    days: Sequence[date | None],
+    stretch_name: str,
+    boundary_days: Sequence[date | None],
     end_open: bool,
     stated: Sequence[DumpStatement],
     *,
     compares_end: bool = True,
 ) -> Iterator[RowCheck]:
     """Whether days may be those of one of some statements: neither earlier nor later than it."""
-    starts = [(statement.start_first, statement.start_last) for statement in stated]
-    if not any(_meets(days[0], days[1], *start) for start in starts):
-        begin_words = f"{name} begins {_days(days[0], days[1])}"
-        yield disagreement(f"{begin_words}, its statement {_either(starts)}")
+    stated_starts = [(statement.start_first, statement.start_last) for statement in stated]
+    if not any(
+        _meets(boundary_days[0], boundary_days[1], *stated_start) for stated_start in stated_starts
+    ):
+        begin_words = f"{stretch_name} begins {_days(boundary_days[0], boundary_days[1])}"
+        yield disagreement(f"{begin_words}, its statement {_either(stated_starts)}")
     if not compares_end:
         return
     is_open_stated = any(statement.end_open for statement in stated)
-    ends = [
+    stated_ends = [
         (statement.end_first, statement.end_last) for statement in stated if not statement.end_open
     ]
     if end_open:
         if not is_open_stated:
-            yield disagreement(f"{name} has no end, its statement ends {_either(ends)}")
-    elif not is_open_stated and not any(_meets(days[2], days[3], *end) for end in ends):
-        yield disagreement(f"{name} ends {_days(days[2], days[3])}, its statement {_either(ends)}")
+            yield disagreement(
+                f"{stretch_name} has no end, its statement ends {_either(stated_ends)}"
+            )
+    elif not is_open_stated and not any(
+        _meets(boundary_days[2], boundary_days[3], *stated_end) for stated_end in stated_ends
+    ):
+        end_words = f"{stretch_name} ends {_days(boundary_days[2], boundary_days[3])}"
+        yield disagreement(f"{end_words}, its statement {_either(stated_ends)}")
 
 
 def _meets(
-    first: date | None, last: date | None, stated_first: date | None, stated_last: date | None
+    first_day: date | None,
+    last_day: date | None,
+    stated_first: date | None,
+    stated_last: date | None,
 ) -> bool:
     """Whether two boundaries may be the same day; other statements may make one narrower."""
-    begins_by = first is None or stated_last is None or first <= stated_last
-    return begins_by and (last is None or stated_first is None or stated_first <= last)
+    begins_by = first_day is None or stated_last is None or first_day <= stated_last
+    return begins_by and (last_day is None or stated_first is None or stated_first <= last_day)
 
 
 def _either(boundaries: Sequence[tuple[date | None, date | None]]) -> str:
     return " or ".join(dict.fromkeys(_days(*boundary) for boundary in boundaries))
 
 
-def _days(first: date | None, last: date | None) -> str:
-    if first == last:
-        return f"on {first}" if first else "on an unknown day"
-    return f"from {first or 'an unknown day'} to {last or 'an unknown day'}"
+def _days(first_day: date | None, last_day: date | None) -> str:
+    if first_day == last_day:
+        return f"on {first_day}" if first_day else "on an unknown day"
+    return f"from {first_day or 'an unknown day'} to {last_day or 'an unknown day'}"
 
 
 def _object_names(stated: Sequence[DumpStatement]) -> str:

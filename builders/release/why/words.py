@@ -120,9 +120,9 @@ _SPLIT_WORDS = {
 def _row_lines(explanation: Explanation) -> Iterator[str]:
     if explanation.place == "dropped":
         return
-    row = explanation.row
+    row_values = explanation.row
     yield from _wrapped(explanation.prompt)
-    question = row.get("question")
+    question = row_values.get("question")
     if isinstance(question, str) and question not in explanation.prompt:
         yield from _wrapped(question)
     yield from _answer_lines(explanation)
@@ -132,17 +132,19 @@ def _row_lines(explanation: Explanation) -> Iterator[str]:
         )
     if explanation.asked_time:
         yield _labelled("asked about", explanation.asked_time.words)
-    if "period" in row and (split_words := _SPLIT_WORDS.get(str(row.get("split")))):
-        yield _labelled(str(row["split"]), split_words)
-    yield from _fact_lines(row)
-    evidence = row.get("evidence")
-    if isinstance(evidence, list) and "family" in row:
+    if "period" in row_values and (split_words := _SPLIT_WORDS.get(str(row_values.get("split")))):
+        yield _labelled(str(row_values["split"]), split_words)
+    yield from _fact_lines(row_values)
+    evidence = row_values.get("evidence")
+    if isinstance(evidence, list) and "family" in row_values:
         yield from (_labelled("follows from", sentence) for sentence in evidence)
-    if row.get("twin"):
-        yield _labelled("names", f"invented: the facts below have those of its twin {row['twin']}")
-    for name, value in row.items():
-        if not _is_told_elsewhere(name) and not _says_nothing(value):
-            yield _labelled(name, _shown_value(value))
+    if row_values.get("twin"):
+        yield _labelled(
+            "names", f"invented: the facts below have those of its twin {row_values['twin']}"
+        )
+    for column, column_value in row_values.items():
+        if not _is_told_elsewhere(column) and not _says_nothing(column_value):
+            yield _labelled(column, _shown_value(column_value))
 
 
 def _answer_lines(explanation: Explanation) -> Iterator[str]:
@@ -196,13 +198,15 @@ def _says_nothing(value: Any) -> bool:
     return value is None or value == "" or value == [] or value is False
 
 
-def _shown_value(value: Any) -> str:
-    if isinstance(value, list):
-        value = "; ".join(map(_shown_value, value))
-    elif isinstance(value, dict):
-        value = ", ".join(f"{name} {_shown_value(inner)}" for name, inner in value.items())
-    text = " ".join(str(value).split())
-    return text if len(text) <= _VALUE_LENGTH else text[: _VALUE_LENGTH - 1] + "…"
+def _shown_value(column_value: Any) -> str:
+    if isinstance(column_value, list):
+        column_value = "; ".join(map(_shown_value, column_value))
+    elif isinstance(column_value, dict):
+        column_value = ", ".join(
+            f"{name} {_shown_value(inner)}" for name, inner in column_value.items()
+        )
+    value_text = " ".join(str(column_value).split())
+    return value_text if len(value_text) <= _VALUE_LENGTH else value_text[: _VALUE_LENGTH - 1] + "…"
 
 
 def _labelled(label: str, text: str) -> str:
@@ -331,25 +335,29 @@ def _term_mark(term: Term, terms: Sequence[Term], explanation: Explanation) -> s
     if explanation.statements and explanation.place != "dropped":
         is_named = bool({*explanation.statements} & {*term.statements})
         return "  <- the row rests on it" * is_named
-    part = next((item.part for item in explanation.items if item.item == term.object), None)
-    asked_time = explanation.time_before if part == "before" else explanation.asked_time
-    if part is None or asked_time is None:
-        return f"  <- {part}" if part else ""
+    own_part = next((item.part for item in explanation.items if item.item == term.object), None)
+    asked_time = explanation.time_before if own_part == "before" else explanation.asked_time
+    if own_part is None or asked_time is None:
+        return f"  <- {own_part}" if own_part else ""
     of_object = [other_term for other_term in terms if other_term.object == term.object]
-    best = min(of_object, key=lambda other_term: HOLDS.index(asked_time.holds(other_term)))
+    best_term = min(of_object, key=lambda other_term: HOLDS.index(asked_time.holds(other_term)))
     holds = asked_time.holds(term)
-    time = asked_time.words if part == "before" else "then"
-    words = {"surely": f"surely {time}", "perhaps": f"only perhaps {time}", "not": f"NOT {time}"}
-    return f"  <- {part}: {words[holds]}" if term is best else ""
+    time_words = asked_time.words if own_part == "before" else "then"
+    words = {
+        "surely": f"surely {time_words}",
+        "perhaps": f"only perhaps {time_words}",
+        "not": f"NOT {time_words}",
+    }
+    return f"  <- {own_part}: {words[holds]}" if term is best_term else ""
 
 
 def _term_words(term: Term) -> str:
-    start = days_text(term.start_first, term.start_last)
-    words = f"{start} to "
+    start_words = days_text(term.start_first, term.start_last)
+    words = f"{start_words} to "
     if term.end_open:
         words += "now (no end is stated)"
         if term.stale_until:
-            words = f"{start}, no end stated; too old to be sure after {term.end_first}"
+            words = f"{start_words}, no end stated; too old to be sure after {term.end_first}"
     else:
         words += days_text(term.end_first, term.end_last)
     if term.end_inferred:
@@ -375,22 +383,24 @@ def _page_words(term: Term) -> str:
 def _statement_words(
     statement: DumpStatement, named_ids: Sequence[str], several_dumps: bool
 ) -> str:
-    name = statement.object_label or statement.object or "an unknown value"
-    item = f" ({statement.object})" if statement.object else ""
+    object_name = statement.object_label or statement.object or "an unknown value"
+    item_words = f" ({statement.object})" if statement.object else ""
     if statement.sighting:
-        seen = days_text(statement.end_first, statement.start_last)
-        days = f"seen on {seen}"
+        seen_words = days_text(statement.end_first, statement.start_last)
+        day_words = f"seen on {seen_words}"
     else:
-        start = days_text(statement.start_first, statement.start_last)
-        end = "no end" if statement.end_open else days_text(statement.end_first, statement.end_last)
+        start_words = days_text(statement.start_first, statement.start_last)
+        end_words = (
+            "no end" if statement.end_open else days_text(statement.end_first, statement.end_last)
+        )
         has_start = statement.start_first or statement.start_last
-        days = f"{start if has_start else 'no start'} to {end}"
+        day_words = f"{start_words if has_start else 'no start'} to {end_words}"
     if statement.reason == "undated":
-        days = "without a date"
-    words = f"{name}{item}: {days}, rank {statement.rank}"
+        day_words = "without a date"
+    words = f"{object_name}{item_words}: {day_words}, rank {statement.rank}"
     if statement.reason not in (None, "undated"):
-        sentence = reason_sentence("mine", statement.reason).rstrip(".")
-        words += f"; no fact but a gap: {sentence} ({statement.reason})"
+        gap_sentence = reason_sentence("mine", statement.reason).rstrip(".")
+        words += f"; no fact but a gap: {gap_sentence} ({statement.reason})"
     if several_dumps:
         words += f" [{' and '.join(map(str, statement.snapshots))}]"
     return words + "  <- the row names it" * (statement.statement in named_ids)
@@ -407,28 +417,32 @@ def _life_words(life: Life) -> str:
     return words
 
 
-def days_text(first: date | None, last: date | None) -> str:
+def days_text(first_day: date | None, last_day: date | None) -> str:
     """A boundary at its precision: `2019-07-24`, `2019-07`, `2019`, `the 2010s`, or two days.
 
     >>> days_text(date(2019, 7, 1), date(2019, 7, 31)), days_text(None, date(2019, 7, 31))
     ('2019-07', 'unknown, 2019-07-31 at the latest')
     """
-    if first is None or last is None:
-        if first is None and last is None:
+    if first_day is None or last_day is None:
+        if first_day is None and last_day is None:
             return "unknown"
-        return f"unknown, {first} at the earliest" if first else f"unknown, {last} at the latest"
-    if first == last:
-        return first.isoformat()
-    begins_month, ends_month = first.day == 1, _is_month_end(last)
+        return (
+            f"unknown, {first_day} at the earliest"
+            if first_day
+            else f"unknown, {last_day} at the latest"
+        )
+    if first_day == last_day:
+        return first_day.isoformat()
+    begins_month, ends_month = first_day.day == 1, _is_month_end(last_day)
     if begins_month and ends_month:
-        if (first.year, first.month) == (last.year, last.month):
-            return first.isoformat()[:7]
-        if first.month == 1 and last.month == 12:
-            if first.year == last.year:
-                return f"{first.year:04}"
-            if first.year % 10 == 0 and last.year == first.year + 9:
-                return f"the {first.year}s"
-    return f"between {first} and {last}"
+        if (first_day.year, first_day.month) == (last_day.year, last_day.month):
+            return first_day.isoformat()[:7]
+        if first_day.month == 1 and last_day.month == 12:
+            if first_day.year == last_day.year:
+                return f"{first_day.year:04}"
+            if first_day.year % 10 == 0 and last_day.year == first_day.year + 9:
+                return f"the {first_day.year}s"
+    return f"between {first_day} and {last_day}"
 
 
 def _is_month_end(day: date) -> bool:
