@@ -20,7 +20,6 @@ def main() -> None:
         escape_reports()
         from factdrift.builders.cli import main as run
 
-        gc.freeze()  # what was imported stays
         run()
     except KeyboardInterrupt:
         print("interrupted: the same command goes on from here", file=sys.stderr)
