@@ -330,7 +330,7 @@ def test_knowedit(exported: Folder, release: Folder) -> None:
     records = json.loads((exported("knowedit") / "edits.json").read_text("utf-8"))
     edits = {row["id"]: row for row in rows(release("knowedit"), "edits")}
     assert list(faults_of_file(records)) == []
-    assert len(edits) * 0.9 < len(records) < len(edits)  # some have nothing untouched beside them
+    assert len(edits) * 0.8 < len(records) < len(edits)  # some have no near subject
     sequence = [record["sequence"] for record in records]
     assert sequence == sorted(sequence)
     for record in records:
@@ -352,7 +352,7 @@ def test_zsre_and_mquake(exported: Folder, release: Folder) -> None:
     records = json.loads((exported("zsre") / "zsre.json").read_text("utf-8"))
     with_hop = json.loads((exported("zsre") / "zsre_portability.json").read_text("utf-8"))
     assert {*map(fault_of_question_edit, (*records, *with_hop))} == {None}
-    assert len(records) > 300 and len(with_hop) > 10
+    assert len(records) > 280 and len(with_hop) > 10
     for record in records:  # as EasyEdit reads them
         assert "nq question: " in record["loc"] and record["answers"][0]
     assert all("New Question" in record["portability"] for record in with_hop)
