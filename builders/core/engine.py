@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import weakref
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from math import ceil
@@ -47,7 +48,7 @@ class Engine(ABC):
     def __init__(self, connection: Any, scratch: Path) -> None:
         self.con = connection
         self.scratch = scratch
-        self._named = 0
+        self._named = Counter[str]()
         self._unread: list[str] = []
         self._most_rows = 0
         self.spilled = 0
@@ -136,8 +137,8 @@ class Engine(ABC):
         return stored_table.cast(other_types) if other_types else stored_table
 
     def _new_name(self, prefix: str) -> str:
-        self._named += 1
-        return f"{prefix}_{self._named}"
+        self._named[prefix] += 1
+        return f"{prefix}_{self._named[prefix]}"
 
     @property
     def parts(self) -> int:
