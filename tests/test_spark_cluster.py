@@ -217,13 +217,13 @@ def test_a_spark_elsewhere_makes_the_same_release(
 
 SUBMITTED = """
 from pathlib import Path
-import pyarrow as pa, pyarrow.parquet as pq
+import ibis, pyarrow as pa, pyarrow.parquet as pq
 from factdrift.builders.core.engine import engine
 
 with engine("spark", Path("a [b] {c}*"), threads=2) as eng:
     given = eng.scratch / "given.parquet"
     pq.write_table(pa.table({"n": [1, 2]}), given)
-    kept = eng.keep(eng._read([str(given)]))
+    kept = eng.keep(eng._read([str(given)], ibis.schema({"n": "int64"})))
     print(eng.session.sparkContext.master, sorted(r["n"] for r in eng.rows(kept)))
 """
 
