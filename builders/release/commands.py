@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Argument, Option
 
 from factdrift.builders.core.config import display_path
-from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError, on_a_line
 from factdrift.builders.core.inputs import with_inputs
 from factdrift.builders.core.options import (
     TEMPLATES,
@@ -453,8 +453,10 @@ def show(
     last_config = first_id = None
     for shown in shown_rows:
         if shown.config.name != last_config:
-            row_count = sum(split.rows for split in shown.config.splits)
-            echo(f"{shown.config.name}, {row_count:,} rows: {shown.config.description}")
+            shown_config = shown.config
+            echo(
+                f"{shown_config.name}, {shown_config.row_count:,} rows: {shown_config.description}"
+            )
         last_config, first_id = shown.config.name, first_id or shown.values.get("id")
         for line in shown_lines(shown, all_columns=bool(row or column_names)):
             echo(line)
@@ -533,8 +535,7 @@ def correct(
     if entries:
         added = correcting.add_entries(file, entries)
         for entry in added:
-            # a name with a line end stays on one line
-            say(f"  written into {repr(str(file))[1:-1]}: {entry.id}")
+            say(f"  written into {on_a_line(str(file))}: {entry.id}")
             if entry.row is not None and folder is not None:
                 _say_statements(entry.row, folder)
     corrections = checked_corrections(file, out, None)

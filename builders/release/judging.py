@@ -43,7 +43,7 @@ def judge_outcome(
         "{release}": [display_path(published.folder)],
         "{news}": [word for path in news for word in ("--news", path)],
     }
-    full_configs = [config.name for config in manifest.configs if _row_count(config)]
+    full_configs = [config.name for config in manifest.configs if config.row_count]
     return Outcome(
         folder=published.folder,
         dataset=manifest.dataset,
@@ -77,10 +77,6 @@ def _drop_counts(manifest: Manifest, reasons: Mapping[str, str]) -> Iterator[Dro
         yield DropCount(reason, rows, reason_text(reason, reasons))
 
 
-def _row_count(config: ConfigEntry) -> int:
-    return sum(split.rows for split in config.splits)
-
-
 def _without_change(
     release_folder: Path, manifest: Manifest, changing_configs: Mapping[str, tuple[str, ...]]
 ) -> list[str]:
@@ -89,7 +85,7 @@ def _without_change(
     for config in present_configs:
         change_values = changing_configs[config.name]
         if not change_values:
-            if _row_count(config):
+            if config.row_count:
                 return []
             continue
         for split in config.splits:
@@ -119,7 +115,7 @@ def _gap_warnings(
     for config in manifest.configs:
         if config.name in unchanged:
             continue
-        if not _row_count(config):
+        if not config.row_count:
             yield f"{config.name} has no row"
             continue
         empty_splits = [split for split in empty_by_config[config.name] if split not in everywhere]

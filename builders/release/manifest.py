@@ -73,6 +73,11 @@ class ConfigEntry(Strict):
     roles: ColumnRoles | None = None
     splits: tuple[SplitEntry, ...]
 
+    @property
+    def row_count(self) -> int:
+        """The number of rows of all splits."""
+        return sum(split.rows for split in self.splits)
+
     def kinds(self) -> Kinds:
         """Return name and type of each column, as a data file has them."""
         return [

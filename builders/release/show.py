@@ -1,7 +1,7 @@
 """`factdrift show`: a few rows of a release, to read before anything is run on them."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,10 @@ from factdrift.builders.core.schema import reading
 from factdrift.builders.release.manifest import (
     ConfigEntry,
     Manifest,
-    SplitEntry,
     load_manifest,
     locate_file,
 )
-from factdrift.builders.release.why.lookup import find_row, similar_ids
+from factdrift.builders.release.why.lookup import ReleasedRow, find_row, similar_ids
 
 __outside_step_keys__ = True
 
@@ -27,20 +26,6 @@ _TEXT_WIDTH = 300
 """Characters of a value that are printed: a prompt whole, the beginning of an article."""
 _PLAIN_COLUMNS = 8
 """Columns that are printed of a row that asks nothing; builders put the telling ones first."""
-
-
-@dataclass(frozen=True)
-class ShownRow:
-    """A row that is shown, with its config and split, and its values by column."""
-
-    config: ConfigEntry
-    split: SplitEntry
-    values: Mapping[str, Any]
-
-    @property
-    def place(self) -> str:
-        """`updated/2021Q3`."""
-        return f"{self.config.name}/{self.split.name}"
 
 
 @dataclass(frozen=True)
@@ -54,7 +39,7 @@ class RowChoice:
     columns: tuple[str, ...] = ()
 
 
-def chosen_rows(release_folder: Path, choice: RowChoice) -> Iterator[ShownRow]:
+def chosen_rows(release_folder: Path, choice: RowChoice) -> Iterator[ReleasedRow]:
     """Yield the rows of a choice, config by config in the order of the manifest.
 
     Rows lie evenly from the first to the last of their config, so the same ones come every time.
@@ -72,11 +57,11 @@ def chosen_rows(release_folder: Path, choice: RowChoice) -> Iterator[ShownRow]:
             inner_positions = [position for position in positions if 0 <= position < split.rows]
             split_file = locate_file(release_folder, split.file)
             for values in _rows_at(split_file, inner_positions, columns):
-                yield ShownRow(config, split, values)
+                yield ReleasedRow(config, split, values)
             positions = [position - split.rows for position in positions]
 
 
-def shown_lines(row: ShownRow, *, all_columns: bool) -> Iterator[str]:
+def shown_lines(row: ReleasedRow, *, all_columns: bool) -> Iterator[str]:
     """Yield the values of a row for people, a line for each; the middle of long ones is left out.
 
     Of a row that asks something, the prompt and the answers are shown, else the first columns.
@@ -164,7 +149,7 @@ def _rows_at(
 
 def _rows_of_ids(
     release_folder: Path, release_manifest: Manifest, choice: RowChoice
-) -> Iterator[ShownRow]:
+) -> Iterator[ReleasedRow]:
     """Yield the rows of ids, in the order that they were asked for."""
     with duck.connect() as db:
         for row_id in choice.ids:
@@ -179,7 +164,7 @@ def _rows_of_ids(
                 known_names = list(row.values)
                 raise _unknown("column", lacking_columns[0], known_names, release_folder)
             row_values = {name: row.values[name] for name in columns}
-            yield ShownRow(row.config, row.split, row_values)
+            yield replace(row, values=row_values)
 
 
 def _text(value: Any) -> str:

@@ -66,7 +66,7 @@ def _records(release: Release) -> Iterator[Row]:
         release.notes,
     )
     deleted_answers = [config for config in configs if config.name == "deleted"]
-    gone_answers = sum(split.rows for config in deleted_answers for split in config.splits)
+    gone_answers = sum(config.row_count for config in deleted_answers)
     if gone_answers:
         export_notes[
             "rows of the split deleted left out: the originals ask nothing that has no answer"
