@@ -16,8 +16,9 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import alone
 from factdrift.builders.core.parallel import told_map
 from factdrift.builders.core.progress import progress, say
+from factdrift.builders.core.sizes import divided_size
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.release.release import ReleaseOptions, divided_memory, shared_options
+from factdrift.builders.release.release import ReleaseOptions, shared_options
 from tests.conftest import checksums, start_process
 from tests.test_core_parallel import alive
 
@@ -54,10 +55,11 @@ def test_lines_stay_together_and_one_error_stops_no_other(
         ("600MB", 4, "150MB"),
         ("1.5GiB", 3, "0.5GiB"),
         ("4GB", 1, "4GB"),
+        ("3000000MB", 2, "1500000MB"),
     ],
 )
 def test_the_memory_is_shared(memory: str, parts: int, part: str) -> None:
-    assert divided_memory(memory, parts) == part
+    assert divided_size(memory, parts) == part
     options = shared_options(ReleaseOptions(memory=memory, jobs=parts), parts)
     assert (options.memory, options.jobs) == (part, 1)
 

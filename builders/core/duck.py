@@ -55,17 +55,6 @@ def connect(
             yield connection
 
 
-def byte_count(memory: str) -> int:
-    """Return the bytes of a size in DuckDB's notation: `600MB`, `1.5 GiB`."""
-    # the number, its letter, and the `i` of units of 1024
-    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT])(i?)B", memory, re.IGNORECASE)
-    if match is None:
-        raise ValueError(f"not a size: {memory!r}")
-    number, letter, binary = match.groups()
-    unit: int = (1024 if binary else 1000) ** ("KMGT".index(letter.upper()) + 1)
-    return int(float(number) * unit)
-
-
 @cache
 def _for_small_queries() -> tuple[duckdb.DuckDBPyConnection, TemporaryDirectory[str], Lock]:
     """The database of this process for small queries, with its folder and its lock.

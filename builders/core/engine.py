@@ -27,6 +27,7 @@ from factdrift.builders.core import duck, spark
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import clear_place
 from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, declared, reading, regrouped
+from factdrift.builders.core.sizes import byte_count
 
 EngineName = str
 """`duckdb`, `spark`, or the address of a Spark: `local[2]`, `spark://host:7077`, `sc://host`."""
@@ -336,7 +337,7 @@ def _address(engine_name: EngineName) -> str | None:
 
 
 def _open_duckdb(scratch: Path, memory: str | None, threads: int | None) -> Iterator[Engine]:
-    limit = int(duck.byte_count(memory) * _DUCKDB_SHARE) if memory else None
+    limit = int(byte_count(memory) * _DUCKDB_SHARE) if memory else None
     limit_text = f"{limit}B" if limit else None
     connection = ibis.duckdb.connect(**duck.options(scratch, limit_text, threads, ordered=False))
     try:

@@ -12,6 +12,7 @@ from typer import Argument, Option
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.progress import set_loudness
+from factdrift.builders.core.sizes import byte_count
 
 __outside_step_keys__ = True
 
@@ -43,9 +44,10 @@ Jobs = Annotated[int, Option(min=1, help="Processes that work side by side.")]
 
 def _size(text: str) -> str:
     """Return a size in the notation of DuckDB."""
-    # `600MB` and `1.5 GiB`, not `600` or `2G`
-    if not re.fullmatch(r"\d+(?:\.\d+)? ?[KMGT]i?B", text, re.IGNORECASE):
-        raise typer.BadParameter("write a size: 600MB, 2GB")
+    try:
+        byte_count(text)
+    except ValueError:
+        raise typer.BadParameter("write a size: 600MB, 2GB") from None
     return text
 
 

@@ -27,6 +27,7 @@ from factdrift.builders.core.progress import is_verbose
 from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run, RunInputs
+from factdrift.builders.core.sizes import divided_size
 from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
 from factdrift.builders.core.tidy import note_use
 from factdrift.builders.facts.relations import are_ours, template_texts
@@ -340,7 +341,7 @@ def shared_options(options: ReleaseOptions, processes: int) -> ReleaseOptions:
 
     A build among others starts no processes of its own, for who ends it would not know of them.
     """
-    memory = divided_memory(options.memory, processes)
+    memory = divided_size(options.memory, processes)
     return replace(options, say=tell, jobs=1, memory=memory) if processes > 1 else options
 
 
@@ -348,12 +349,6 @@ def _release_anew(build: _Build) -> Outcome:
     """Read the recipe of a build, whose class is made anew in each process, and build it."""
     recipe = read_recipe(build.recipe_path)
     return build.release(_with_options(recipe, build.recipe_path, build.options))
-
-
-def divided_memory(memory: str, parts: int) -> str:
-    """Return a part of a size in DuckDB's notation: half of `3 GB` is `1.5 GB`."""
-    number = memory.rstrip(" KMGTiBkmgtb")
-    return f"{float(number) / parts:g}{memory.removeprefix(number)}"
 
 
 def _allowing(terms: "Terms") -> AbstractContextManager[None]:

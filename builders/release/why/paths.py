@@ -47,8 +47,11 @@ def _hops(
     if asked_time is None or not asked_time.is_one_day or not claims.statements:
         return
     named_terms = _named_terms(claims, histories)
-    yield from _held_statements(claims, asked_time, named_terms)
-    yield from _leads_on(asked_time, named_terms)
+    not_held = list(_held_statements(claims, asked_time, named_terms))
+    not_led = list(_not_led(named_terms))
+    yield from (*not_held, *not_led)
+    if not not_held and not not_led and _is_path(named_terms):
+        yield RowCheck(True, f"each fact of the path surely held {asked_time.words}, and leads on")
 
 
 def _held_statements(
@@ -68,17 +71,17 @@ def _held_statements(
         yield disagreement(f"{fact_words}, and it {held_words} {asked_time.words}")
 
 
-def _leads_on(asked_time: AskedTime, named_terms: Sequence[NamedTerm]) -> Iterator[RowCheck]:
+def _is_path(named_terms: Sequence[NamedTerm]) -> bool:
+    """Whether terms are of several facts."""
+    return len({history.pair for history, _ in named_terms}) > 1
+
+
+def _not_led(named_terms: Sequence[NamedTerm]) -> Iterator[RowCheck]:
     """Whether each fact of a path but the first is about what another one has led to."""
-    fact_pairs = {history.pair for history, _ in named_terms}
-    if len(fact_pairs) < 2:
-        return
     reached_items = {term.object for _, term in named_terms}
-    first_subjects = {pair.subject for pair in fact_pairs} - reached_items
+    first_subjects = {history.pair.subject for history, _ in named_terms} - reached_items
     if len(first_subjects) > 1:
         yield disagreement(f"no fact of the row leads to {', '.join(sorted(first_subjects))}")
-    else:
-        yield RowCheck(True, f"each fact of the path surely held {asked_time.words}, and leads on")
 
 
 def _others_day(
