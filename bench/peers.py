@@ -1,4 +1,4 @@
-"""What mining costs beside other tools: `python -m bench peers [MB] [ROUNDS] [--write]`.
+"""What mining costs beside other tools: `python -m bench peers [MB…] [rounds=3] [--write]`.
 
 Every tool reads the same gzipped dump (`bench.mine`: real entities, repeated; here each id once)
 and writes the dated statements about items: subject, relation, object, times. Whole processes are
@@ -287,15 +287,9 @@ def table(runs: dict[str, list[Cost]]) -> Iterator[str]:
             yield f"| {' | '.join(cells)} |"
 
 
-def main(say: Figures, words: list[str]) -> None:
-    """Measure, compare what was written, print the table, and put it on the page if asked."""
-    numbers = [int(word) for word in words if word.isdigit()]
-    size, rounds = [*numbers, *(MEGABYTES, ROUNDS)[len(numbers) :]][:2]
+def measured(say: Figures, size: int, rounds: int, peers: Sequence[Peer]) -> str:
+    """The table of a dump of so many MB, and what it was measured on."""
     dump = make(size * 1_000_000)
-    left_out = [peer for peer in PROGRAMS if not is_installed(peer)]
-    for peer in left_out:
-        print(f"not installed, left out: {peer.name}: {peer.install}", flush=True)
-    peers = [peer for peer in PROGRAMS if peer not in left_out]
     load = psutil.getloadavg()[0]
     runs: dict[str, list[Cost]] = {peer.name: [] for peer in peers}
     for _ in range(rounds):
@@ -310,17 +304,25 @@ def main(say: Figures, words: list[str]) -> None:
         numbers_text = f"{counts.items:,} items, {counts.statements:,} dated" if counts else ""
         say(f"{peer.name}: {numbers_text}", best_run, same, "as many as mine" if counts else "")
     memory = psutil.virtual_memory().total / 1e9
-    text = "\n".join(
-        [
-            *table(runs),
-            "",
-            f"{size} MB of JSON, {dump.stat().st_size / 1e6:.0f} MB of gzip, "
-            f"{reference.items:,} items, {reference.statements:,} dated statements; "
-            f"{rounds} rounds on {psutil.cpu_count()} cores, {memory:.0f} GB of memory, "
-            f"{platform.system()}; load before the run {load:.1f}.",
-            *(f"Not installed there: {peer.name}." for peer in left_out),
-        ]
+    words = (
+        f"{size} MB of JSON, {dump.stat().st_size / 1e6:.0f} MB of gzip, "
+        f"{reference.items:,} items, {reference.statements:,} dated statements; "
+        f"{rounds} rounds on {psutil.cpu_count()} cores, {memory:.0f} GB of memory, "
+        f"{platform.system()}; load before the run {load:.1f}."
     )
+    return "\n".join([*table(runs), "", words])
+
+
+def main(say: Figures, words: list[str]) -> None:
+    """Measure, compare what was written, print the tables, and put them on the page if asked."""
+    rounds = next((int(word.removeprefix("rounds=")) for word in words if "=" in word), ROUNDS)
+    sizes = [int(word) for word in words if word.isdigit()] or [MEGABYTES]
+    left_out = [peer for peer in PROGRAMS if not is_installed(peer)]
+    for peer in left_out:
+        print(f"not installed, left out: {peer.name}: {peer.install}", flush=True)
+    peers = [peer for peer in PROGRAMS if peer not in left_out]
+    tables = [measured(say, size, rounds, peers) for size in sizes]
+    text = "\n\n".join([*tables, *(f"Not installed there: {peer.name}." for peer in left_out)])
     print(text)
     if "--write" in words:
         PEERS.write(text)
