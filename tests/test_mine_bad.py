@@ -1,7 +1,9 @@
 """Bad lines are rows that say where; bad files are messages that say what to do."""
 
+import json
 import re
 import shutil
+import subprocess
 import sys
 import tracemalloc
 from datetime import date
@@ -17,7 +19,7 @@ from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.relations import load_relations
 from factdrift.builders.facts.steps import Facts, facts_step
-from factdrift.builders.wikidata.reader import Tuning
+from factdrift.builders.wikidata.reader import TO_LINES, Tuning
 from factdrift.builders.wikidata.steps import Mine
 from tests.conftest import ROOT, checksums, run_process
 from tests.dumps import array, compressed, lines, rows, world
@@ -191,3 +193,30 @@ def test_a_new_relation_reads_no_dump_again_unless_it_keeps_undated_statements(
         asked_again = asked()
         assert (asked_again.key == asked_first.key) is (undated == "drop")
     assert said_lines[0].endswith("again, for the undated statements of P99999")
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
+@pytest.mark.parametrize("form", ["entity data", "list", "indented list"])
+def test_a_document_of_entities_becomes_a_dump_as_the_message_says(
+    form: str, tmp_path: Path
+) -> None:
+    """Whoever has the JSON of `Special:EntityData`, or a list on one line, is told what to type."""
+    entities = world(3)
+    document = {"entities": {entity["id"]: entity for entity in entities}}
+    (tmp_path / "FILE").write_text(
+        json.dumps(
+            document if form == "entity data" else entities,
+            indent=1 if form == "indented list" else None,
+        ),
+        "utf-8",
+    )
+    with pytest.raises(UserError, match=re.escape(TO_LINES)):
+        run(tmp_path / "FILE", tmp_path / "refused")
+    subprocess.run(TO_LINES, shell=True, cwd=tmp_path, check=True)  # noqa: S602 - as users type it
+    run(tmp_path / "dump.jsonl", tmp_path / "converted")
+    run(compressed(array(entities), tmp_path / "dump.json"), tmp_path / "array")
+    for table_name in ("statements.parquet", "entities.parquet"):
+        assert (
+            checksums(tmp_path / "converted")[table_name]
+            == checksums(tmp_path / "array")[table_name]
+        )

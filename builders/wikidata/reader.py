@@ -41,6 +41,8 @@ _FRAME = b" \t\r\n,[]\xef\xbb\xbf"
 """Bytes around an entity on its line: the array's brackets, commas, a byte order mark."""
 _NO_ENTITY = (ValueError, RecursionError)
 _COMMA, _OPEN, _CLOSE = b",{}"
+TO_LINES = "jq -c '(.entities? // .)[]' FILE > dump.jsonl"
+"""Makes lines of a document that is a list of entities, or `{"entities": {id: entity}}`."""
 _SWITCH = 0.0002
 """Seconds that a thread waits before it asks the running one for the interpreter's lock."""
 
@@ -249,7 +251,10 @@ def read_block(
         (entity_line for entity_line in bad_lines if entity_line[1] == "malformed_line"), None
     )
     if block.number == 0 and first_malformed and not dump_rows.counts:
-        hint_text = "a dump is a JSON array with one entity a line, or JSON lines"
+        hint_text = (
+            "a dump is a JSON array with one entity a line, or JSON lines; of other JSON, such as "
+            f"that of Special:EntityData, `{TO_LINES}` makes one"
+        )
         where = dump_reading.files[shard]
         raise UserError(
             f"no entity: {first_malformed[2]}", where=where, line=first_malformed[0], hint=hint_text
