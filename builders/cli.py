@@ -53,7 +53,19 @@ class _Group(_PlainFlags, TyperGroup):
 
 
 class _Command(_PlainFlags, TyperCommand):
-    """A command that refuses pipes, because reading one without a writer takes for ever."""
+    """A command that refuses an option with one value that is given twice, and pipes.
+
+    The parser would take the last value and say nothing of the others. Reading a pipe without a
+    writer takes for ever.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        given_options: list[Any] = [*self.make_parser(ctx).parse_args(args=[*args])[2]]
+        for option in given_options:
+            takes_one = option.param_type_name == "option" and not option.is_flag
+            if takes_one and not option.multiple and given_options.count(option) > 1:
+                raise typer.BadParameter("takes one value, and is given twice", ctx, option)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         for parameter_value in ctx.params.values():

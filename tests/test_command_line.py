@@ -255,6 +255,11 @@ def test_verbose_says_where_an_error_comes_from() -> None:
         ("release --limit x", "--limit: should be a valid integer", "release --help lists all"),
         ("release --limit 0", "--limit: should be greater than or equal to 1", "release --help"),
         ("release --limit", "--limit needs a value", "factdrift release --help"),
+        (
+            "score r --predictions a --predictions b",
+            "--predictions: takes one value",
+            "score --help",
+        ),
         ("release --memory 2", "--memory: write a size: 600MB, 2GB", "release --help"),
         ("release -q -v", "--quiet and --verbose exclude each other", "release --help"),
         ("score", "RELEASE is missing", "score --help lists all"),
