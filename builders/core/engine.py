@@ -14,7 +14,8 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from math import ceil
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import duckdb
 import ibis
@@ -23,7 +24,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from factdrift.builders.core import duck, spark
+from factdrift.builders.core import duck, sort_ranges, spark
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import clear_place
 from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, declared, reading, regrouped
@@ -35,12 +36,24 @@ EngineName = str
 _DUCKDB_SHARE = 0.8
 """The share of the memory that is DuckDB's limit: the rest is for what its limit does not count,
 above all its allocator's spare pages and the rows that Arrow takes over."""
+_RANGES_IN_MEMORY = 16
+"""How many ranges of rows that are sorted fit into DuckDB's limit. A range is held several times
+while it is sorted, beside stored tables that are not all moved to disk."""
+_SORTING = "sorting_"
+"""The prefix of the folders of rows that wait to be sorted."""
 _ROW_BYTES = 500
 """Bytes of memory that timelines and comparisons take at most for each row that they are made of:
 a million facts, whose tables were the largest that were measured, took 270 to 450 MB."""
 
 IDS = frozenset({"subject", "relation", "object", "id"})
 """Columns that are sorted by length and then by text, so that Q9 comes before Q10."""
+
+
+class Spilled(NamedTuple):
+    """Bytes on disk: of tables and of what is computed, and of rows that wait to be sorted."""
+
+    tables: int
+    rows: int
 
 
 class Engine(ABC):
@@ -52,8 +65,8 @@ class Engine(ABC):
         self._named = Counter[str]()
         self._unread: list[str] = []
         self._most_rows = 0
-        self.spilled = 0
-        """The most bytes that were seen on disk because they did not fit into memory."""
+        self.spilled = Spilled(0, 0)
+        """The most that was seen on disk because it did not fit into memory."""
 
     def read(self, path: Path | Sequence[Path], row: Any) -> ir.Table:
         """Read Parquet files, or folders of them, as one table with the columns of a row type.
@@ -92,16 +105,12 @@ class Engine(ABC):
         out. The rows are written in batches; the file gets its name only when it is complete.
         """
         row_schema = arrow_schema(row)
-        sorted_table = expr.select(list(dict.fromkeys([*row_schema.names, *order_by])))
-        sort_keys = [
-            sort_key for column_name in order_by for sort_key in _keys(sorted_table, column_name)
-        ]
+        unsorted_table = expr.select(list(dict.fromkeys([*row_schema.names, *order_by])))
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished_file = clear_place(path.with_name(path.name + ".part"))
         with pq.ParquetWriter(unfinished_file, row_schema, compression="zstd") as writer:
             row_count = 0
-            # Nothing follows the sorting, so that no engine need keep the order of a subquery.
-            with closing(self._batches(sorted_table.order_by(sort_keys))) as batches:
+            with closing(self._sorted_batches(unsorted_table, order_by)) as batches:
                 declared_batches = (declared(batch, row_schema, path.name) for batch in batches)
                 for row_group in regrouped(declared_batches, ROW_GROUP):
                     self._note_spilled()
@@ -150,6 +159,14 @@ class Engine(ABC):
         """
         return 1
 
+    def _sorted_batches(
+        self, table: ir.Table, order_by: Sequence[str]
+    ) -> Generator[pa.RecordBatch, None, None]:
+        """Yield the rows of a table in the order of `write`."""
+        sort_keys = [sort_key for column_name in order_by for sort_key in _keys(table, column_name)]
+        # Nothing follows the sorting, so that no engine need keep the order of a subquery.
+        yield from self._batches(table.order_by(sort_keys))
+
     def _note_spilled(self) -> None:  # noqa: B027 - Spark's disk is not looked at
         """Remember how much lies on disk, if that is the most so far."""
 
@@ -188,19 +205,41 @@ class _DuckDB(Engine):
         return ceil(self._most_rows * _ROW_BYTES / self._limit) or 1 if self._limit else 1
 
     def _note_spilled(self) -> None:
-        on_disk = 0
-        for path in self.scratch.iterdir():
-            with suppress(FileNotFoundError):  # DuckDB removes files meanwhile
-                on_disk += path.stat().st_size
-        self.spilled = max(self.spilled, on_disk)
+        own_files = [path for path in self.scratch.iterdir() if not path.is_dir()]
+        sorted_files = self.scratch.glob(f"{_SORTING}*/**/*.parquet")
+        on_disk = Spilled(_bytes_on_disk(own_files), _bytes_on_disk(sorted_files))
+        self.spilled = max(self.spilled, on_disk, key=sum)
+
+    def _sorted_batches(
+        self, table: ir.Table, order_by: Sequence[str]
+    ) -> Generator[pa.RecordBatch, None, None]:
+        if self._limit is None or self.parts == 1:
+            yield from super()._sorted_batches(table, order_by)
+            return
+        # The tables that were worked at in parts would not fit either where they are sorted.
+        range_bytes = self._limit // _RANGES_IN_MEMORY
+        with TemporaryDirectory(prefix=_SORTING, dir=self.scratch) as folder:
+            stored_file = Path(folder, "rows.parquet")
+            stored_rows = f"SELECT {self._casts(table.schema())} FROM ({self._sql(table)})"  # noqa: S608 - quoted
+            sort_ranges.store(self.con.con, stored_rows, stored_file, range_bytes)
+            sort_values = [
+                value for column_name in order_by for value in _sql_keys(table, column_name)
+            ]
+            range_files = sort_ranges.distribute(
+                self.con.con, stored_file, sort_values, range_bytes
+            )
+            self._note_spilled()
+            if range_files != [[stored_file]]:
+                stored_file.unlink()
+            for file_paths in range_files:
+                range_table = self._read(list(map(str, file_paths)), table.schema())
+                yield from super()._sorted_batches(range_table, order_by)
+                for file_path in file_paths:
+                    file_path.unlink()
 
     def _read(self, file_paths: list[str], schema: ibis.Schema) -> ir.Table:
         view_name = self._new_name("read")
-        cast_columns = ", ".join(
-            f"CAST({column_name} AS {type_name}) AS {column_name}"
-            for column_name, type_name in self._types(schema)
-        )
-        view_query = f"SELECT {cast_columns} FROM {duck.parquet(*file_paths)}"  # noqa: S608 - quoted
+        view_query = f"SELECT {self._casts(schema)} FROM {duck.parquet(*file_paths)}"  # noqa: S608 - quoted
         self.con.con.execute(f"CREATE TEMP VIEW {view_name} AS {view_query}")
         return ibis.table(schema, name=view_name)
 
@@ -231,6 +270,13 @@ class _DuckDB(Engine):
             return str(self.con.compile(expr))
         finally:
             sql_options.fuse_selects = fused_before
+
+    def _casts(self, schema: ibis.Schema) -> str:
+        """The columns of a schema, cast to its types, as they stand behind SELECT."""
+        return ", ".join(
+            f"CAST({column_name} AS {type_name}) AS {column_name}"
+            for column_name, type_name in self._types(schema)
+        )
 
     def _types(self, schema: ibis.Schema) -> list[tuple[str, str]]:
         """The quoted columns of a schema, each with DuckDB's name of its type."""
@@ -369,9 +415,26 @@ def _with_nulls(column_type: dt.DataType) -> dt.DataType:
     return column_type.copy(nullable=True)
 
 
-def _keys(expr: ir.Table, column_name: str) -> list[Any]:
-    column = expr[column_name]
-    sort_keys = (
-        [column.length(), column] if column_name in IDS and column.type().is_string() else [column]
-    )
+def _bytes_on_disk(paths: Iterable[Path]) -> int:
+    byte_count = 0
+    for path in paths:
+        with suppress(FileNotFoundError):  # DuckDB removes files meanwhile
+            byte_count += path.stat().st_size
+    return byte_count
+
+
+def _is_id(table: ir.Table, column_name: str) -> bool:
+    """Whether a column is sorted by length first; see `IDS`."""
+    return column_name in IDS and table[column_name].type().is_string()
+
+
+def _keys(table: ir.Table, column_name: str) -> list[Any]:
+    column = table[column_name]
+    sort_keys = [column.length(), column] if _is_id(table, column_name) else [column]
     return [sort_key.asc(nulls_first=True) for sort_key in sort_keys]
+
+
+def _sql_keys(table: ir.Table, column_name: str) -> list[str]:
+    """The same as `_keys`, in DuckDB's SQL, without the direction."""
+    column = duck.name(column_name)
+    return [f"length({column})", column] if _is_id(table, column_name) else [column]
