@@ -12,10 +12,12 @@ address of a Spark, runs that engine on all of this, too; both must write the sa
 """
 
 import json
+import sys
 import tempfile
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -26,11 +28,15 @@ from bench import BENCH, Figures, best, cost, made, own, timed
 from factdrift.builders.core.dates import Period, periods
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts.period_diff import ORDER, compare, delta_rows
-from factdrift.builders.facts.subject_parts import keep_in_parts
+from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.builders.facts.table_parts import keep_in_parts
 from factdrift.builders.facts.time_rules import TimeRule
 from factdrift.builders.facts.timeline import timeline
-from factdrift.builders.rows import Delta, Entity, Fact
+from factdrift.builders.rows import Delta, Dropped, Entity, Fact, Gap
+from factdrift.builders.templama.steps import PeriodChanges
 
 SIZES = (0.2, 2)
 """Million facts."""
@@ -108,6 +114,41 @@ def ours(folder: str, out: str, name: str = "duckdb", lives: str = "", memory: s
         comparisons = keep_in_parts(eng, lambda part: compare(part, WINDOW), segments)
         rows = delta_rows(comparisons)
         return eng.write(rows, Path(out, "deltas.parquet"), Delta, ORDER)
+
+
+def released(folder: str, out: str, memory: str = "4GB") -> int:
+    """Facts to timelines and to named differences by the steps of a release; the number of rows.
+
+    The facts have no pages and no popularity, so that no subject is left out for these.
+    """
+    facts_folder = Path(out, "facts")
+    facts_folder.mkdir()
+    for name, source in (("facts", "facts"), ("entities", "lives")):
+        (facts_folder / f"{name}.parquet").symlink_to(Path(folder, f"{source}.parquet"))
+    for name, row in (("gaps", Gap), ("dropped", Dropped)):
+        pq.write_table(arrow_schema(row).empty_table(), facts_folder / f"{name}.parquet")
+    fields: dict[str, Any] = {"mined": None, "relations": tuple(RELATIONS)}
+    facts = Facts.model_construct(pointwise=(), undated=(), **fields)
+    changes = PeriodChanges(
+        facts=facts,
+        timelines=Timelines(facts=facts, rules=RULES | dict.fromkeys(RELATIONS[8:], TimeRule())),
+        first=str(WINDOW[0]),
+        last=str(WINDOW[-1]),
+        granularity="quarter",
+        relations=dict.fromkeys(RELATIONS, "relation"),
+        silent=(),
+        require_pages=False,
+        subjects_per_relation=None,
+    )
+    workspace = Workspace(Path(out, "build"), print_error, memory=memory, jobs=2)
+    workspace.folders_by_key[facts.key] = facts_folder
+    row_count: int = pq.read_metadata(workspace.folder(changes) / "deltas.parquet").num_rows
+    return row_count
+
+
+def print_error(text: str) -> None:
+    """What a run says; standard output has the figures."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def plain(facts: Path) -> list[Stated]:

@@ -16,7 +16,7 @@ from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts import name_overlap
 from factdrift.builders.facts import period_diff as pd
-from factdrift.builders.facts.subject_parts import keep_in_parts
+from factdrift.builders.facts.table_parts import keep_in_parts
 from factdrift.builders.facts.time_rules import TimeRule
 from factdrift.builders.facts.timeline import GAP_ORDER, snapshot_day, timeline
 from factdrift.builders.facts.timeline import ORDER as SEGMENT_ORDER

@@ -12,8 +12,9 @@ import pytest
 
 from factdrift.builders.core import duck as duckdb_queries
 from factdrift.builders.core import sort_ranges
-from factdrift.builders.core.engine import engine
+from factdrift.builders.core.engine import Spilled, engine
 from factdrift.builders.core.schema import typed_rows
+from factdrift.builders.core.steps import Workspace
 from tests.histories import parquet
 
 ROW_COUNT = 3_000
@@ -116,3 +117,30 @@ def test_ranges_follow_one_another_and_share_no_key(tmp_path: Path, case_name: s
         assert max(keys) < min(next_keys)
     different_rows = len(set(rows))
     assert len(ranges) > 20 if different_rows > ROW_COUNT / 2 else len(ranges) <= different_rows
+
+
+SPILLED_CASES = [
+    (60, 30, 3, ""),
+    (2_140, 960, 3, "3.1 GB beyond --memory 1GB: 2.1 GB of tables, 1.0 GB of rows to sort; "
+     "made in 3 parts"),
+    (200, 0, 1, "0.2 GB beyond --memory 1GB: 0.2 GB of tables, 0.0 GB of rows to sort"),
+]  # fmt: skip
+"""Megabytes of tables and of rows to sort, the number of parts, and what a run says."""
+
+
+@pytest.mark.parametrize(("tables", "rows", "part_count", "expected"), SPILLED_CASES)
+def test_a_run_says_what_lay_on_disk(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tables: int,
+    rows: int,
+    part_count: int,
+    expected: str,
+) -> None:
+    monkeypatch.setattr("factdrift.builders.core.engine._DuckDB.parts", part_count)
+    messages: list[str] = []
+    workspace = Workspace(tmp_path, say=messages.append, memory="1GB")
+    with workspace.engine() as duck:
+        duck.spilled = Spilled(tables * 1_000_000, rows * 1_000_000)
+    told_place = f"  {tmp_path / 'scratch'} held up to "
+    assert messages == ([told_place + expected] if expected else [])

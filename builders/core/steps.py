@@ -217,10 +217,16 @@ class Workspace:
         scratch = self.root / "scratch"
         with engine(self.engine_name, scratch, self.memory, self.jobs) as opened_engine:
             yield opened_engine
-        if opened_engine.spilled >= _MUCH_SPILLED:
-            gigabytes, place = opened_engine.spilled / 1e9, display_path(scratch)
-            text = f"{gigabytes:.1f} GB lay in {place} meanwhile"
-            self.say(f"  {text}, beyond --memory {self.memory}")
+        spilled_tables, waiting_rows = opened_engine.spilled
+        if spilled_tables + waiting_rows >= _MUCH_SPILLED:
+            text = (
+                f"  {display_path(scratch)} held up to {_gigabytes(spilled_tables + waiting_rows)}"
+                f" beyond --memory {self.memory}: {_gigabytes(spilled_tables)} of tables,"
+                f" {_gigabytes(waiting_rows)} of rows to sort"
+            )
+            if opened_engine.parts > 1:
+                text += f"; made in {opened_engine.parts} parts"
+            self.say(text)
 
     def work(self, name: str) -> Path:
         """Return a folder for unfinished work or answers, with which later runs continue."""
@@ -250,6 +256,10 @@ class Workspace:
                 known_sums[file_identity] = f"{known_sum} {_seal(file_identity, known_sum)}"
                 unfinished.write_text(json.dumps(known_sums, indent=1, sort_keys=True), "utf-8")
         return known_sum
+
+
+def _gigabytes(byte_count: int) -> str:
+    return f"{byte_count / 1e9:.1f} GB"
 
 
 def _known_sums(known_path: Path) -> dict[str, str]:

@@ -301,7 +301,13 @@ def drop_without_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
 
 
 def drop_less_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) -> ir.Table:
-    """Drop all but the most popular subjects of each relation (`less_popular`); call it last.
+    """Drop the pairs that are `less_popular_pairs`; call it last."""
+    less_popular = less_popular_pairs(comparisons, entities, subjects)
+    return drop_matching(comparisons, less_popular, "less_popular")
+
+
+def less_popular_pairs(comparisons: ir.Table, entities: ir.Table, subjects: int) -> ir.Table:
+    """Return the pairs of all but so many most popular subjects of each relation.
 
     Subjects are ranked by sitelinks, then by statements, then by the lower id. Only subjects that
     still have a row in the window are counted.
@@ -319,9 +325,7 @@ def drop_less_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) 
         group_by=ranked_subjects.relation, order_by=[*by_popularity, ranked_subjects.subject]
     )
     ranked_subjects = ranked_subjects.mutate(place=ibis.row_number().over(of_relation))
-    return drop_matching(
-        comparisons, ranked_subjects.filter(ranked_subjects.place >= subjects), "less_popular"
-    )
+    return ranked_subjects.filter(ranked_subjects.place >= subjects).select(_PAIR)
 
 
 def delta_rows(comparisons: ir.Table) -> ir.Table:

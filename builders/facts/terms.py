@@ -124,14 +124,15 @@ def shared_places(items: ir.Table, place: HeldPlace) -> ir.Table:
     return shared.union(beside_open.select(place.columns).distinct(), distinct=True)
 
 
-def with_later_start(items: ir.Table, asking: ir.Table, place: HeldPlace) -> ir.Table:
-    """Add `later` to the items `asking`: from when on another competitor may have begun later.
+def later_starts(items: ir.Table, asking: ir.Table, place: HeldPlace) -> ir.Table:
+    """Return from when on another competitor than those of the items `asking` may have begun later.
 
-    It is the earliest possible start of the competitors of `items` that began later under some
-    reading; null: there is none. Their start is stated. A competitor whose name is not known counts
-    like any other, an undated or contradictory statement does not.
+    `later` is the earliest possible start of the competitors of `items` that began later under some
+    reading. Their start is stated. A competitor whose name is not known counts like any other, an
+    undated or contradictory statement does not. There is a row for each place, `competitor` (a
+    number) and first possible start (`day`) of `asking`, unless nobody began later.
     """
-    key = [*place.columns, "competitor", "day"]
+    key = _question_key(place)
     is_clear = ~items.reason.isin(["undated", "contradictory"]).fill_null(False)
     started = items.filter(items.has_start & is_clear)
     # An interval of starts by its last day, and a question by the day after which starts count.
@@ -145,9 +146,7 @@ def with_later_start(items: ir.Table, asking: ir.Table, place: HeldPlace) -> ir.
     starts = starts.mutate(
         code=starts.begins.delta(FIRST_DAY, unit="day") * _PER_DAY + starts.competitor
     )
-    columns = asking.columns
-    asking = asking.mutate(competitor=place.number(asking), day=asking.start_first)
-    questions = asking.select(key).distinct()
+    questions = _with_question(asking, place).select(key).distinct()
     questions = questions.select(
         *key, begins=ibis.null("date"), asks=ibis.literal(True), code=ibis.null("int64")
     )
@@ -172,5 +171,18 @@ def with_later_start(items: ir.Table, asking: ir.Table, place: HeldPlace) -> ir.
     is_own = (answers.earliest % _PER_DAY == answers.competitor).fill_null(False)
     answers = answers.select(*key, code=ibis.ifelse(is_own, answers.second, answers.earliest))
     days_of_codes = starts.select(*place.columns, "code", later="begins").distinct()
-    answers = answers.join(days_of_codes, [*place.columns, "code"])
-    return asking.left_join(answers.select(*key, "later"), key).select(*columns, "later")
+    return answers.join(days_of_codes, [*place.columns, "code"]).select(*key, "later")
+
+
+def with_later(asking: ir.Table, starts: ir.Table, place: HeldPlace) -> ir.Table:
+    """Add `later`, of `later_starts`, to the items that asked; null: nobody began later."""
+    asked = _with_question(asking, place)
+    return asked.left_join(starts, _question_key(place)).select(*asking.columns, "later")
+
+
+def _question_key(place: HeldPlace) -> list[str]:
+    return [*place.columns, "competitor", "day"]
+
+
+def _with_question(asking: ir.Table, place: HeldPlace) -> ir.Table:
+    return asking.mutate(competitor=place.number(asking), day=asking.start_first)

@@ -62,8 +62,8 @@ from factdrift.builders.facts.intervals import (
     without_calendar_ends,
 )
 from factdrift.builders.facts.overlaps import with_short_overlaps
-from factdrift.builders.facts.staleness import with_trust
-from factdrift.builders.facts.subject_parts import subject_parts
+from factdrift.builders.facts.staleness import later_office_starts, seat_relations, with_trust
+from factdrift.builders.facts.table_parts import keep_in_parts, make_of_parts, table_parts
 from factdrift.builders.facts.terms import OBJECTS_OF_PAIR, shared_places, with_terms
 from factdrift.builders.facts.time_rules import Rules
 
@@ -124,27 +124,44 @@ def timeline(
     of the subjects.
     """
     rules = rules or {}
-    if engine.parts == 1:
-        return _timeline(engine, facts, gaps, entities, rules)
-    part_timelines = [
-        TimelineTables(*map(engine.keep, _timeline(engine, some_facts, some_gaps, entities, rules)))
-        for some_facts, some_gaps in subject_parts(engine, facts, gaps)
-    ]
-    return TimelineTables(*(ibis.union(*tables) for tables in zip(*part_timelines, strict=True)))
+    office_starts = None
+    if engine.parts > 1 and seat_relations(rules):
+        office_starts = _office_starts_in_parts(engine, facts, gaps, entities, rules)
+
+    def of_pairs(some_facts: ir.Table, some_gaps: ir.Table | None) -> TimelineTables:
+        dated_items = engine.keep(_dated(some_facts, some_gaps, entities, rules))
+        dated_items = engine.keep(with_trust(dated_items, rules, office_starts))
+        dated_items = engine.keep(_closed(_exclusive(engine, dated_items, rules)))
+        dated_items = engine.keep(with_short_overlaps(engine, dated_items))
+        return TimelineTables(_segments(dated_items), _gaps(dated_items, entities))
+
+    return TimelineTables(*make_of_parts(engine, of_pairs, table_parts(engine, facts, gaps)))
 
 
-def _timeline(
+def _dated(
+    facts: ir.Table, gaps: ir.Table | None, entities: ir.Table | None, rules: Rules
+) -> ir.Table:
+    """Return facts and gaps as items, with what rules 1 and 2 say of each of them by itself."""
+    return _by_snapshot(_lived(_items(facts, gaps, rules), entities, rules))
+
+
+def _office_starts_in_parts(
     engine: Engine,
     facts: ir.Table,
     gaps: ir.Table | None,
     entities: ir.Table | None,
     rules: Rules,
-) -> TimelineTables:
-    dated_items = _items(facts, gaps, rules)
-    dated_items = engine.keep(_by_snapshot(_lived(dated_items, entities, rules)))
-    dated_items = _exclusive(engine, engine.keep(with_trust(dated_items, rules)), rules)
-    dated_items = engine.keep(with_short_overlaps(engine, engine.keep(_closed(dated_items))))
-    return TimelineTables(_segments(dated_items), _gaps(dated_items, entities))
+) -> ir.Table:
+    """Return `later_office_starts`: the holders of an office are in several parts of subjects."""
+    seats = seat_relations(rules)
+    seat_facts = facts.filter(facts.relation.isin(seats))
+    seat_gaps = None if gaps is None else gaps.filter(gaps.relation.isin(seats))
+
+    def of_offices(some_facts: ir.Table, some_gaps: ir.Table | None) -> ir.Table:
+        dated_items = engine.keep(_dated(some_facts, some_gaps, entities, rules))
+        return later_office_starts(dated_items, rules)
+
+    return keep_in_parts(engine, of_offices, seat_facts, seat_gaps, by="object")
 
 
 def item_number(column: ir.StringColumn) -> ir.IntegerColumn:

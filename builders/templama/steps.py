@@ -1,6 +1,7 @@
 """The step of `dynamic-templama` that compares the answers of neighbouring periods."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
@@ -15,7 +16,7 @@ from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import name_overlap, period_diff, release_columns, steps, timeline
 from factdrift.builders.facts.steps import Facts, Timelines
-from factdrift.builders.facts.subject_parts import keep_in_parts
+from factdrift.builders.facts.table_parts import joined, make_of_parts, table_parts
 from factdrift.builders.facts.vacancies import certain_vacancies
 
 _ORDER = ("split", "period", "relation", "subject")
@@ -87,32 +88,51 @@ class PeriodChanges(ComparisonRules, Step):
             entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
             segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
             gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
-            comparisons = keep_in_parts(eng, self._compared, segments, gaps)
-            comparisons = period_diff.drop_few_objects(comparisons, segments, self.min_objects)
-            if self.vacant == "drop":
-                comparisons = self._without_silence(
-                    eng, eng.keep(comparisons), _Stated(facts, segments, gaps, entities)
+            parts = [
+                _Stated(some_facts, some_segments, some_gaps, entities)
+                for some_facts, some_segments, some_gaps in table_parts(eng, facts, segments, gaps)
+            ]
+            compared_parts = [eng.keep(self._compared(eng, stated)) for stated in parts]
+            if self.subjects_per_relation is not None:
+                less_popular = period_diff.less_popular_pairs(
+                    joined(compared_parts), entities, self.subjects_per_relation
                 )
-            comparisons = eng.keep(self._chosen(eng, eng.keep(comparisons), entities))
-            delta_rows = eng.keep(period_diff.delta_rows(comparisons))
-            eng.write(_named(delta_rows, entities), out / "deltas.parquet", rows.NamedDelta, _ORDER)
+                _drop_pairs(eng, compared_parts, eng.keep(less_popular), "less_popular")
+            both_parts = zip(compared_parts, parts, strict=True)
+            named_deltas, released_segments = make_of_parts(
+                eng, partial(self._released, eng), both_parts
+            )
+            eng.write(named_deltas, out / "deltas.parquet", rows.NamedDelta, _ORDER)
+            eng.write(
+                released_segments, out / "timelines.parquet", rows.ReleasedSegment, timeline.ORDER
+            )
             dropped_rows = steps.read_dropped(eng, facts_folder)
-            dropped_here = period_diff.dropped_rows(comparisons, self.granularity)
+            dropped_here = period_diff.dropped_rows(joined(compared_parts), self.granularity)
             dropped_rows = dropped_here.select(dropped_rows.columns).union(dropped_rows)
             eng.write(dropped_rows, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
-            asked_segments = segments.semi_join(delta_rows, ["subject", "relation"])
-            released_rows = release_columns.with_labels(
-                steps.released_segments(asked_segments), entities, self.relations
-            )
-            eng.write(
-                released_rows, out / "timelines.parquet", rows.ReleasedSegment, timeline.ORDER
-            )
 
-    def _compared(self, segments: ir.Table, gaps: ir.Table) -> ir.Table:
-        """Compare the neighbouring periods of some subjects."""
-        return period_diff.compare(
-            segments, self.periods(), gaps, self.undated, self.at, self._doubting()
+    def _compared(self, eng: Engine, stated: _Stated) -> ir.Table:
+        """Compare the neighbouring periods of some subjects, and say which are left out."""
+        comparisons = period_diff.compare(
+            stated.segments, self.periods(), stated.gaps, self.undated, self.at, self._doubting()
         )
+        comparisons = period_diff.drop_few_objects(
+            eng.keep(comparisons), stated.segments, self.min_objects
+        )
+        if self.vacant == "drop":
+            comparisons = self._without_silence(eng, eng.keep(comparisons), stated)
+        return self._chosen(eng, eng.keep(comparisons), stated.entities)
+
+    def _released(
+        self, eng: Engine, comparisons: ir.Table, stated: _Stated
+    ) -> tuple[ir.Table, ir.Table]:
+        """Return the differences of some subjects with names, and the timelines behind them."""
+        delta_rows = eng.keep(period_diff.delta_rows(comparisons))
+        asked_segments = stated.segments.semi_join(delta_rows, ["subject", "relation"])
+        released_segments = release_columns.with_labels(
+            steps.released_segments(asked_segments), stated.entities, self.relations
+        )
+        return _named(delta_rows, stated.entities), released_segments
 
     def periods(self) -> list[Period]:
         """Return the periods of the window; the first one is only compared with."""
@@ -156,11 +176,15 @@ class PeriodChanges(ComparisonRules, Step):
                 name_overlap.name_giveaways(eng.keep(comparisons), entities),
                 "name_overlap",
             )
-        if self.subjects_per_relation is not None:
-            comparisons = period_diff.drop_less_popular(
-                comparisons, entities, self.subjects_per_relation
-            )
         return comparisons
+
+
+def _drop_pairs(eng: Engine, compared_parts: list[ir.Table], pairs: ir.Table, reason: str) -> None:
+    """Put into the place of each part the same part without these pairs."""
+    for part_number, comparisons in enumerate(compared_parts):
+        compared_parts[part_number] = eng.keep(
+            period_diff.drop_matching(comparisons, pairs, reason)
+        )
 
 
 def _named(deltas: ir.Table, entities: ir.Table) -> ir.Table:
@@ -173,7 +197,7 @@ def _named(deltas: ir.Table, entities: ir.Table) -> ir.Table:
     answer_struct = ibis.struct(
         {"id": item_names.id, "label": item_names.label, "aliases": item_names.aliases}
     )
-    pair_names = item_names.group_by(pair_columns).agg(names=answer_struct.collect())
+    pair_names = item_names.group_by(pair_columns).agg(names=answer_struct.collect().sort())
     subject_columns = entities.select(
         "sitelinks", "statements", subject="id", subject_label="label", subject_facts="facts"
     )
