@@ -8,7 +8,9 @@ lines. The engine reads Parquet, makes timelines, finds what is in doubt, and wr
 Parquet; it is also timed with what the loop knows nothing of: the lives of subjects and objects,
 of which every third has ended, and relations of one object at a time, whose open facts are rivals.
 1 where the ratio is below 5. `python -m bench period_diff [MILLIONS …] [spark]`: the latter, or the
-address of a Spark, runs that engine on all of this, too; both must write the same bytes.
+address of a Spark, runs that engine on all of this, too; both must write the same bytes. `python -m
+bench period_diff [MILLIONS …] 1GB` measures only the steps of a release, with so much memory; 1
+where the process takes more than 1.3 times as much.
 """
 
 import json
@@ -26,6 +28,7 @@ import pyarrow.parquet as pq
 
 from bench import BENCH, Figures, best, cost, made, own, timed
 from factdrift.builders.core.dates import Period, periods
+from factdrift.builders.core.duck import byte_count
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.schema import arrow_schema
@@ -43,6 +46,8 @@ SIZES = (0.2, 2)
 SNAPSHOT = date(2022, 9, 15)
 WINDOW = periods(Period.parse("2019Q1"), Period.parse("2022Q2"))
 LEAST_RATIO = 5.0
+MOST_MEMORY = 1.3
+"""The most memory of the whole process, in units of `--memory`."""
 RELATIONS = "P54 P39 P108 P102 P286 P69 P488 P6 P279 P127 P1001 P106 P27 P176 P138 P937".split()
 RULES = {relation: TimeRule(exclusive=True) for relation in RELATIONS[:8]}
 # Careers of five spells of a few years, one after another, two thirds of their dates years. They
@@ -194,8 +199,25 @@ def loop(facts: list[Stated], path: Path) -> None:
         out.writelines(json.dumps(row) + "\n" for row in sorted(rows, key=lambda r: r[:3]))
 
 
+def within(say: Figures, millions: float, memory: str) -> None:
+    """Measure the steps of a release with so much memory, and what lies on disk meanwhile."""
+    folder = make(millions)
+    with tempfile.TemporaryDirectory(dir=BENCH) as out:
+        spent = cost(own("period_diff:released", folder, out, memory), Path(out), interval=0.1)
+    label = f"{millions:g} M facts, {memory}, {spent.spilled / 1e9:.2f} GB of disk"
+    most = MOST_MEMORY * byte_count(memory)
+    say(label, spent, spent.memory <= most, f"<= {most / 1e9:g} GB of memory")
+
+
 def main(say: Figures, words: list[str]) -> None:
     """Measure both at every size and print the ratios."""
+    memories = [word for word in words if word.endswith("B")]
+    for memory in memories:
+        for word in words:
+            if word not in memories:
+                within(say, float(word), memory)
+    if memories:
+        return
     numbers = [word for word in words if word.replace(".", "").isdigit()]
     for millions in map(float, numbers or SIZES):
         folder = make(millions)
