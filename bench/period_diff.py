@@ -28,10 +28,10 @@ import pyarrow.parquet as pq
 
 from bench import BENCH, Figures, best, cost, made, own, timed
 from factdrift.builders.core.dates import Period, periods
-from factdrift.builders.core.duck import byte_count
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.core.sizes import byte_count
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts.period_diff import ORDER, compare, delta_rows
 from factdrift.builders.facts.steps import Facts, Timelines
