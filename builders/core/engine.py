@@ -197,7 +197,10 @@ class _DuckDB(Engine):
     """
 
     def __init__(self, connection: Any, scratch: Path, limit: int | None) -> None:
+        from factdrift.builders.core.duck_sql import DuckSQL  # the half of Ibis that compiles
+
         super().__init__(connection, scratch)
+        connection.compiler = DuckSQL()
         self._limit = limit
 
     @property
@@ -220,7 +223,7 @@ class _DuckDB(Engine):
         range_bytes = self._limit // _RANGES_IN_MEMORY
         with TemporaryDirectory(prefix=_SORTING, dir=self.scratch) as folder:
             stored_file = Path(folder, "rows.parquet")
-            stored_rows = f"SELECT {self._casts(table.schema())} FROM ({self._sql(table)})"  # noqa: S608 - quoted
+            stored_rows = f"SELECT {self._casts(table.schema())} FROM ({self.con.compile(table)})"  # noqa: S608 - quoted
             sort_ranges.store(self.con.con, stored_rows, stored_file, range_bytes)
             sort_values = [
                 value for column_name in order_by for value in _sql_keys(table, column_name)
@@ -254,22 +257,8 @@ class _DuckDB(Engine):
             f"{column_name} {type_name}" for column_name, type_name in self._types(stored_schema)
         )
         self.con.con.execute(f"CREATE TEMP TABLE {table_name} ({declared_columns})")
-        self.con.con.execute(f"INSERT INTO {table_name} {self._sql(expr)}")
+        self.con.con.execute(f"INSERT INTO {table_name} {self.con.compile(expr)}")
         return ibis.table(stored_schema, name=table_name)
-
-    def _sql(self, expr: ir.Table) -> str:
-        """Compile an expression, one SELECT for each of its steps.
-
-        Ibis would write one SELECT for several, with each computed column as often as it is used:
-        compiling takes half as long again, and the query grows.
-        """
-        sql_options = ibis.options.sql
-        fused_before = sql_options.fuse_selects
-        sql_options.fuse_selects = False
-        try:
-            return str(self.con.compile(expr))
-        finally:
-            sql_options.fuse_selects = fused_before
 
     def _casts(self, schema: ibis.Schema) -> str:
         """The columns of a schema, cast to its types, as they stand behind SELECT."""
@@ -292,7 +281,7 @@ class _DuckDB(Engine):
 
     def _batches(self, expr: ir.Table) -> Generator[pa.RecordBatch, None, None]:
         # Ibis's own `to_pyarrow_batches` fails: Ibis 12 calls a method that DuckDB 2 renamed.
-        query_result = self.con.con.sql(self._sql(expr))
+        query_result = self.con.con.sql(self.con.compile(expr))
         fetch_batches = (
             getattr(query_result, "to_arrow_reader", None) or query_result.fetch_record_batch
         )

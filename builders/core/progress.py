@@ -161,6 +161,16 @@ def say(line: str) -> None:
     _complain(line)
 
 
+def is_watched() -> bool:
+    """Whether somebody at a terminal sees what `say` tells on the way."""
+    return sys.stderr.isatty() and _Voice.loudness != "quiet"
+
+
+def say_at_once(line: str) -> None:
+    """Print a line, though others of this process wait until it is its turn (see `told_to`)."""
+    _complain(line)
+
+
 def _complain(line: str) -> None:
     """Print a line to stderr, however quiet the program is."""
     print(printable(line), file=sys.stderr, flush=True)

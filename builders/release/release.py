@@ -23,7 +23,7 @@ from factdrift.builders.core.files import resource, writable
 from factdrift.builders.core.hints import MissingExtraError
 from factdrift.builders.core.inputs import INPUTS
 from factdrift.builders.core.parallel import told_map
-from factdrift.builders.core.progress import is_verbose
+from factdrift.builders.core.progress import is_verbose, is_watched, say_at_once
 from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run, RunInputs
@@ -238,6 +238,7 @@ def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> 
             share,
             _whole_earlier(options, recipe.dataset),
             workspace.folders_by_key,
+            processes > 1 and is_watched(),
         )
         for recipe_path, recipe in chosen.items()
     ]
@@ -305,6 +306,8 @@ class _Build:
     earlier: EarlierRelease | None
     folders_by_key: dict[str, Path]
     """The folders of steps that builds before it in the same process have opened."""
+    is_announced: bool
+    """Whether it says when it begins, because its other lines are told when it is done."""
 
     def release(self, recipe: Recipe) -> Outcome:
         """Build the recipe and publish it."""
@@ -347,6 +350,8 @@ def shared_options(options: ReleaseOptions, processes: int) -> ReleaseOptions:
 
 def _release_anew(build: _Build) -> Outcome:
     """Read the recipe of a build, whose class is made anew in each process, and build it."""
+    if build.is_announced:
+        say_at_once(f"  building {build.dataset}")
     recipe = read_recipe(build.recipe_path)
     return build.release(_with_options(recipe, build.recipe_path, build.options))
 
