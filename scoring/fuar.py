@@ -189,6 +189,7 @@ class _SeriesReader:
     def __init__(self, series_file: Path, metric: str) -> None:
         self._series_file, self._metric = series_file, metric
         self.tasks: dict[str, str] = {}
+        self._releases: dict[str, tuple[str, str, str]] = {}
 
     def score(self, heading: str, task_name: str, task: ScoredTask) -> float:
         """The score of a model on a task, in per cent; `UserError` as `series_scores` says."""
@@ -219,6 +220,13 @@ class _SeriesReader:
                 f"{heading}: scores of {task_text}, and those of other models are of {other_text}",
                 where=where,
                 hint="score all on the same rows",
+            )
+        if self._releases.setdefault(heading, model_scores.release) != model_scores.release:
+            raise UserError(
+                f"{heading}: scores of {task_text}, and those of other models are of other rows "
+                "under the same name and version",
+                where=where,
+                hint="score all against the same folder of a release",
             )
         return 100 * means[place]
 

@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from factdrift.builders.core import duck
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, resource, writable
 from factdrift.builders.release.plots import COLOURS
@@ -48,6 +49,8 @@ _NAMES = {
 # The most values of a stratum that a table shows; relations and answers can have thousands.
 _FEW = 60
 _SEED = 0
+# Digits of a checksum in a message, as many as Git prints of a commit at least.
+_SHOWN_DIGITS = 7
 
 
 class PairedTest(NamedTuple):
@@ -78,18 +81,23 @@ def write_report(score_folders: Sequence[Path], report_folder: Path) -> Path:
 def _check(models: Sequence[Scores]) -> None:
     if len(models) > MOST:
         raise UserError(f"{len(models)} models; a report shows at most {MOST} side by side")
-    model_by_release = {
-        (scored_model.summary["dataset"], scored_model.summary["version"]): scored_model
-        for scored_model in models
-    }
+    model_by_release: dict[tuple[str, str, str], Scores] = {}
+    for scored_model in models:
+        model_by_release.setdefault(scored_model.release, scored_model)
     if len(model_by_release) > 1:
+        has_other_names = len({release[:2] for release in model_by_release}) > 1
         listed_folders = ", ".join(
-            f"{scored_model.folder}: {dataset} {version}"
-            for (dataset, version), scored_model in model_by_release.items()
+            f"{display_path(scored_model.folder)}: {dataset} {version}"
+            + ("" if has_other_names else f" with rows {checksum[:_SHOWN_DIGITS] or 'not stated'}")
+            for (dataset, version, checksum), scored_model in model_by_release.items()
         )
-        raise UserError(
-            f"scores of different releases: {listed_folders}", hint="make a report of each"
-        )
+        hint_text = "make a report of each"
+        if not has_other_names:
+            hint_text = (
+                "one name and version, but other rows: score all against the same folder of a "
+                "release, or make a report of each"
+            )
+        raise UserError(f"scores of different releases: {listed_folders}", hint=hint_text)
     model_names = [scored_model.name for scored_model in models]
     if repeated_names := sorted({name for name in model_names if model_names.count(name) > 1}):
         hint_text = "name them: factdrift score … --model NAME"

@@ -21,9 +21,10 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, writable
+from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.hints import require_extra
 from factdrift.builders.core.progress import progress
-from factdrift.builders.release.manifest import locate_file, write_json
+from factdrift.builders.release.manifest import Manifest, locate_file, write_json
 from factdrift.builders.templama.guesses import SOLVED
 from factdrift.scoring import predictions
 from factdrift.scoring.intervals import SCALE, Floats, bundle_weights, mean_intervals
@@ -150,6 +151,15 @@ class Scores:
         return str(self.summary["model"])
 
     @property
+    def release(self) -> tuple[str, str, str]:
+        """Dataset, version and `release_sha256`; scores of versions before 0.3 have no checksum."""
+        return (
+            str(self.summary["dataset"]),
+            str(self.summary["version"]),
+            str(self.summary.get("release_sha256", "")),
+        )
+
+    @property
     def stop(self) -> KnowledgeStop | None:
         """The period at which the model's knowledge stops, if its answers show it.
 
@@ -268,6 +278,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
                 "dataset": manifest.dataset,
                 "title": manifest.title,
                 "version": manifest.version,
+                "release_sha256": release_sha256(manifest),
                 "predictions": {
                     "file": score_options.file.name,
                     "sha256": predictions.predictions_sha256(score_options.file),
@@ -290,6 +301,16 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
             }
             _write(scores_folder, score_summary, questions, metrics)
     return Scores(scores_folder, score_summary, mean_table)
+
+
+def release_sha256(manifest: Manifest) -> str:
+    """The checksum of the files whose rows ask something: a name and a version may be of several
+    releases, as where two folders of `quick` have other windows."""
+    file_sums = manifest.sha256s()
+    asking_files = [
+        split.file for config in manifest.configs if config.roles for split in config.splits
+    ]
+    return text_sha256("\n".join(f"{file_sums[file]} {file}" for file in asking_files))
 
 
 def _refuse_other_dataset(

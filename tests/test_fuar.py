@@ -24,7 +24,7 @@ TABLE = {
 }
 
 
-def scores(scores_folder: Path, share: float, version: str = "1.0.0") -> None:
+def scores(scores_folder: Path, share: float, version: str = "1.0.0", **more: str) -> None:
     """A folder of scores with one mean."""
     scores_folder.mkdir(parents=True)
     mean_fields = dict.fromkeys(("config", "stratum", "value"), "all")
@@ -36,6 +36,7 @@ def scores(scores_folder: Path, share: float, version: str = "1.0.0") -> None:
     }
     mean |= {"n": 100, "mean": share, "low": None, "high": None}
     score_summary = {"model": "m", "dataset": "d", "version": version, "table": [mean]}
+    score_summary |= more
     (scores_folder / "scores.json").write_text(json.dumps(score_summary))
 
 
@@ -89,9 +90,11 @@ def test_longer_series(
 def test_scores_that_do_not_belong_together_are_told(tmp_path: Path) -> None:
     file = series(tmp_path, (24.17, 1.62, 1.88), (12.89, 10.17, 3.77))
     scores(tmp_path / "other", 0.5, "2.0.0")
+    scores(tmp_path / "rows", 0.5, release_sha256="a" * 64)
     text = file.read_text()
     for written_scores, message in (
         (text.replace("1/ul", "other"), r"scores of d 2\.0\.0, and those of other models are of"),
+        (text.replace("1/ul", "rows"), "of other rows under the same name and version"),
         (text.replace("1/ul", "nowhere"), "there is no such folder"),
         (text.replace("exact_match", "f9"), "no 'f9' .*\n.* is one of exact_match"),
         ("models: []", "at least 2.*\n.*fuar --example"),

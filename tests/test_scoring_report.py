@@ -20,7 +20,7 @@ from factdrift.scoring.summary import summary_lines
 from samples.quarters.simulated import predict, stops_on
 from tests.browser import SIZES, Browser, browser
 from tests.conftest import ROOT, run_cli
-from tests.release_sample import publish
+from tests.release_sample import BASE, PERIODS, Sample, publish
 
 __all__ = ["browser"]
 SORTING = (ROOT / "scoring/sortable.js").read_text("utf-8")
@@ -161,6 +161,21 @@ def test_figures_of_a_guess_that_is_told_what_was_before_are_empty(tmp_path: Pat
 def scores_of(release_folder: Path, scores_folder: Path, names: Sequence[str]) -> list[Path]:
     file = predict(release_folder, scores_folder / "p.jsonl", lambda row: "C1")
     return [scored(release_folder, file, scores_folder / name, name) for name in names]
+
+
+def test_other_rows_under_the_same_name_and_version_are_refused(tmp_path: Path) -> None:
+    """Two folders of `factdrift quick` both make a version 1.0.0, of other windows."""
+    fewer_rows = {**BASE, "unchanged": {PERIODS[0]: BASE["unchanged"][PERIODS[0]]}}
+    scores_by_name = {}
+    for name, rows in (("all", BASE), ("again", BASE), ("fewer", fewer_rows)):
+        release_folder = publish(tmp_path / "releases" / name, Sample(rows)).folder
+        (scores_by_name[name],) = scores_of(release_folder, tmp_path / "scores", [name])
+    write_report([scores_by_name["all"], scores_by_name["again"]], tmp_path / "page")
+    with pytest.raises(UserError) as refused:
+        write_report(list(scores_by_name.values()), tmp_path / "page")
+    folders_and_rows = r"\S*/all: sample 1.0.0 with rows \w{7}, \S*/fewer: sample 1.0.0 with rows"
+    assert re.search(folders_and_rows, str(refused.value))
+    assert "score all against the same folder" in str(refused.value)
 
 
 def test_what_cannot_be_shown_together_is_told(tmp_path: Path) -> None:
