@@ -145,6 +145,10 @@ class Filter(Strict, ABC):
         backend = getattr(self, "backend", None)
         return backend if isinstance(backend, ModelSettings) else None
 
+    def expect(self, items: Items, context: FilterContext) -> None:
+        """Called with items that may be judged soon, one by one, so that a filter that is faster
+        over many can work ahead. Its verdicts must be the same without this call."""
+
     @abstractmethod
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Return one verdict for each item, in their order.

@@ -131,6 +131,13 @@ class FilterRun:
                 yield from dropped_rows
             yield from kept_items
 
+    def expect(self, questions: Sequence[tuple[Question, Article]]) -> None:
+        """Let the cheap filters work ahead on questions that are soon screened one by one."""
+        items = [QuestionItem(*question) for question in questions]
+        for running_filter in self._filters:
+            if running_filter.filter.cheap:
+                running_filter.filter.expect(items, running_filter.context)
+
     def screen(self, question: Question, article: Article) -> Dropped | None:
         """Judge one question by the cheap filters; return its row if one of them drops it."""
         kept_items = [KeptItem(QuestionItem(question, article))]

@@ -27,7 +27,7 @@ from factdrift.builders.text.dates import time_in_question
 from factdrift.filters import FILTERS
 from factdrift.filters.base import FilterContext, QuestionItem
 from factdrift.filters.search_index import Index
-from factdrift.filters.time_spec import add_time_spec, ask_in_past
+from factdrift.filters.time_spec import PastQuestion, add_time_specs, ask_in_past
 
 FOLDER = Path(__file__).with_name("filter_cases")
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
@@ -130,7 +130,8 @@ def verdict_of_filter(name: str, row: Row, folder: Path) -> str:
 
 
 def _question_in_past(row: Row) -> str:
-    return ask_in_past(row["question"], row["time"])
+    (past_question,) = ask_in_past([PastQuestion(row["question"], month=row["time"])])
+    return past_question.text
 
 
 def _office_holder_time(row: Row) -> str:
@@ -138,7 +139,7 @@ def _office_holder_time(row: Row) -> str:
     article_day = date.fromisoformat(row["day of the article"])
     question_day = date.fromisoformat(row["day of the question"])
     question = item(row["question"], day=article_day, question_day=question_day).question
-    dated = add_time_spec(question, 0).text
+    dated = add_time_specs([question], 0)[0].text
     ends = row["expected end"].replace(" or ", ", ").split(",")
     return (
         row["expected end"]

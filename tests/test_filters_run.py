@@ -1,5 +1,6 @@
 """The run: order, counts, examples, what filters lack."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Literal
 
@@ -8,10 +9,12 @@ from pydantic import TypeAdapter
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.extensions import names_of
+from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
 from factdrift.filters import FILTERS, AnyFilter
 from factdrift.filters.base import Filter, FilterContext, Items, QuestionItem, Verdicts
 from factdrift.filters.duplicate_question import DuplicateQuestion
+from factdrift.filters.entity_required import EntityRequired
 from factdrift.filters.round_trip import RoundTrip
 from factdrift.filters.run import FilterRun, KeptItem
 from factdrift.filters.search import SearchFinds
@@ -130,3 +133,46 @@ def test_table_and_recipe() -> None:
     for name, filter_class in FILTERS.items():
         assert recipe.validate_python({"filter": name}) == filter_class.model_validate({})
         assert names_of(filter_class, "filter") == (name,)
+
+
+def test_names_that_are_found_ahead_change_no_verdict() -> None:
+    """Of two questions in the same words, the one for a phrase alone needs a name."""
+    texts = ["Who won the election in Croatia?", "Who won it then?"]
+    kinds: tuple[AnswerType, ...] = ("phrase", "entity")
+    items = [
+        item(id=f"{text} {kind}", text=text, kind=kind, answer="by a narrow margin")
+        for text in texts
+        for kind in kinds
+    ]
+    verdicts = []
+    for expected in ([], items[1:], items):
+        finder = _CountingFinder()
+        filter_run = FilterRun([EntityRequired()], FilterContext(names=finder))
+        filter_run.expect([(known.question, known.article) for known in expected])
+        call_count = finder.calls
+        refused = [filter_run.screen(each.question, each.article) for each in items]
+        verdicts.append([dropped and (dropped.item, dropped.reason) for dropped in refused])
+        if expected == items:
+            assert finder.texts_since(call_count) == [], "all names are known"
+    assert verdicts == [[None, None, ("Who won it then? phrase", "no_entity"), None]] * 3
+
+
+class _CountingFinder:
+    """The pipeline, with the texts of each call."""
+
+    def __init__(self) -> None:
+        self.asked: list[Sequence[str]] = []
+
+    @property
+    def calls(self) -> int:
+        """The number of calls so far."""
+        return len(self.asked)
+
+    def texts_since(self, call: int) -> list[str]:
+        """The texts of all calls from one on."""
+        return [text for texts in self.asked[call:] for text in texts]
+
+    def names(self, texts: Sequence[str]) -> Sequence[Sequence[str]]:
+        """Find the names of texts."""
+        self.asked.append(texts)
+        return SpacyFinder().names(texts)

@@ -465,7 +465,7 @@ NOT_TRIED: dict[str, str] = {
     **dict.fromkeys(("read_pages", "tokenizer_location", "view_statistics"), _PATH),
     **dict.fromkeys(("check_tokenizer", "needs_transformers"), _PATH),
     **dict.fromkeys(("add_page", "template_rows", "total_counts"), "counts names of templates"),
-    **dict.fromkeys(("asks_state", "insert_time", "parse_text", "to_past_tense"), _PARSED),
+    **dict.fromkeys(("insert_times", "parse_text", "parsed_together"), _PARSED),
     **dict.fromkeys(("past_of_participle",), _PARSED),
     **dict.fromkeys(("is_spoken", "spoken_text"), _CALLED),
     **dict.fromkeys(("verb_forms",), _OWN),

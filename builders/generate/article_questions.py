@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from factdrift.builders.core.hashing import row_id
@@ -14,7 +13,7 @@ from factdrift.builders.generate.protocol import (
     WrittenPair,
     WrittenPairs,
 )
-from factdrift.builders.generate.questions import STEP, Accept, GenerateSettings
+from factdrift.builders.generate.questions import STEP, Accept, Expect, GenerateSettings
 from factdrift.builders.rows import Article, Candidate, Draw, Dropped, Question
 from factdrift.builders.text.en.same_answer import gives_answer_away
 from factdrift.builders.text.words import cuts_word, fold_without_marks
@@ -37,6 +36,7 @@ def write_article_questions(
     *,
     backend: PromptedModel,
     accept: Accept = lambda question, article: None,
+    expect: Expect = lambda questions: None,
 ) -> Iterator[Question | Dropped]:
     """Yield the questions of every draw, in the order of the articles and of each article's draws.
 
@@ -50,78 +50,101 @@ def write_article_questions(
             for article, draw in batch
         ]
         written_pairs = backend.write_pairs(requests)
-        for (article, draw), written in zip(batch, written_pairs, strict=True):
-            if written.reason != WAITING:
-                reading = _DrawReading(article, draw, settings.kept, backend.name, accept)
-                yield from reading.outcomes(written)
+        readings = [
+            _DrawReading(article, draw, written, backend.name)
+            for (article, draw), written in zip(batch, written_pairs, strict=True)
+            if written.reason != WAITING
+        ]
+        expect(
+            [
+                (question, reading.article)
+                for reading in readings
+                for question in reading.pair_outcomes
+                if isinstance(question, Question)
+            ]
+        )
+        for reading in readings:
+            yield from reading.outcomes(settings.kept, accept)
 
 
-@dataclass
 class _DrawReading:
-    """Reads what a model wrote for one draw; `questions` are those accepted so far."""
+    """Reads what a model wrote for one draw.
 
-    article: Article
-    draw: Draw
-    most: int
-    generator: str
-    accept: Accept
-    questions: list[Question] = field(default_factory=list)
+    `pair_outcomes` has a question for each pair, or its drop, as far as the pair alone decides.
+    """
 
-    def outcomes(self, written: WrittenPairs) -> Iterator[Question | Dropped]:
-        """Yield a question or a drop for each pair; a drop where there is no pair."""
-        if written.reason is not None or not written.pairs:
-            reason = written.reason or "no_news"
-            detail = written.detail or self.article.sentences[0][:80]
-            yield Dropped(STEP, reason, self.draw.id, detail=detail)
-        for pair_index, pair in enumerate(written.pairs):
-            other_pairs = written.pairs[:pair_index] + written.pairs[pair_index + 1 :]
-            yield self._outcome(pair, other_pairs)
+    def __init__(self, article: Article, draw: Draw, written: WrittenPairs, generator: str) -> None:
+        self.article, self.draw = article, draw
+        self._written, self._generator = written, generator
+        self.pair_outcomes = [
+            self._read(pair, (*written.pairs[:index], *written.pairs[index + 1 :]))
+            for index, pair in enumerate(written.pairs)
+        ]
 
-    def _outcome(self, pair: WrittenPair, other_pairs: Sequence[WrittenPair]) -> Question | Dropped:
+    def _read(self, pair: WrittenPair, other_pairs: Sequence[WrittenPair]) -> Question | Dropped:
         candidate = answer_span(self.article, pair)
         if isinstance(candidate, str):
             return self._dropped(candidate, pair)
-        question_id = row_id(self.draw.id, candidate.start, candidate.end, self.generator)
-        reason = self._why_useless(pair, candidate, other_pairs)
+        reason = self._why_useless(pair, other_pairs)
         if reason is not None:
             return self._dropped(reason, pair)
-        question = Question(
+        question_id = row_id(self.draw.id, candidate.start, candidate.end, self._generator)
+        return Question(
             question_id,
             self.draw,
             pair.question,
             candidate,
-            self.generator,
+            self._generator,
             event_day=_event_day(pair.event_day),
         )
-        refused = self.accept(question, self.article)
-        if refused is None:
-            self.questions.append(question)
-        return refused or question
 
-    def _why_useless(
-        self, pair: WrittenPair, candidate: Candidate, other_pairs: Sequence[WrittenPair]
-    ) -> str | None:
-        """Return why a pair is none beside those accepted before it, or None if it is one."""
+    def _why_useless(self, pair: WrittenPair, other_pairs: Sequence[WrittenPair]) -> str | None:
+        """Return why a pair is none beside the other pairs of its draw, or None if it is one."""
         if not pair.event:
             return "no_event"
         event_day = _event_day(pair.event_day)
-        article_day = self.article.day
-        if event_day is not None and event_day < article_day - _NEWS_DAYS:
+        if event_day is not None and event_day < self.article.day - _NEWS_DAYS:
             return "old_event"
         if any(gives_answer_away(pair.question, other.answer) for other in other_pairs):
             return "gives_other_answer"
-        if len(self.questions) >= self.most:
-            return "enough_questions"
-        for question in self.questions:
-            if question.question == pair.question:
-                return "same_question"
-            if question.answer.sentence == candidate.sentence:
-                return "same_sentence"
         return None
 
+    def outcomes(self, most: int, accept: Accept) -> Iterator[Question | Dropped]:
+        """Yield a question or a drop for each pair; a drop where there is no pair."""
+        written = self._written
+        if written.reason is not None or not written.pairs:
+            reason = written.reason or "no_news"
+            detail = written.detail or self.article.sentences[0][:80]
+            yield Dropped(STEP, reason, self.draw.id, detail=detail)
+        accepted: list[Question] = []
+        for pair, question in zip(written.pairs, self.pair_outcomes, strict=True):
+            if isinstance(question, Dropped):
+                yield question
+                continue
+            why_too_many = _why_too_many(question, accepted, most)
+            if why_too_many is not None:
+                yield self._dropped(why_too_many, pair)
+                continue
+            refused = accept(question, self.article)
+            if refused is None:
+                accepted.append(question)
+            yield refused or question
+
     def _dropped(self, reason: str, pair: WrittenPair) -> Dropped:
-        pair_id = row_id(self.draw.id, pair.question, pair.answer, self.generator)
+        pair_id = row_id(self.draw.id, pair.question, pair.answer, self._generator)
         return Dropped(STEP, reason, pair_id, detail=f"{pair.question} {pair.answer}"[:160])
+
+
+def _why_too_many(question: Question, accepted: Sequence[Question], most: int) -> str | None:
+    """Return why a question has no place beside those accepted before it, or None if it has one."""
+    if len(accepted) >= most:
+        return "enough_questions"
+    for earlier_question in accepted:
+        if earlier_question.question == question.question:
+            return "same_question"
+        if earlier_question.answer.sentence == question.answer.sentence:
+            return "same_sentence"
+    return None
 
 
 def _event_day(text: str) -> date | None:

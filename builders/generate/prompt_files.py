@@ -5,9 +5,9 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -145,6 +145,11 @@ class Prompts(Strict):
         """The prompt of a task, of this file or else of the project's own."""
         return getattr(self, task) or getattr(load_prompts(None), task)
 
+    @cached_property
+    def openings(self) -> Mapping[Task, str]:
+        """What the prompts of each task begin with: its instruction and its solved examples."""
+        return {task: _opening(task, self.of_task(task)) for task in get_args(Task)}
+
 
 def _no_slot(slot_name: str, known_slots: Sequence[str]) -> str:
     near_slot = did_you_mean(slot_name, known_slots)
@@ -270,11 +275,17 @@ _SOLUTION: Mapping[Task, str] = {
 
 
 def _whole(prompts: Prompts, task: Task, slot_values: Mapping[str, str] | None) -> str:
-    """The instruction, the solved examples, and the layout that the model has to continue.
+    """The opening of a task, and the layout that the model has to continue.
 
     Without values, the slots stay unfilled.
     """
-    task_prompt = prompts.of_task(task)
+    layout: str = prompts.of_task(task).layout
+    last_part = layout if slot_values is None else _fill(layout, slot_values)
+    return prompts.openings[task] + last_part
+
+
+def _opening(task: Task, task_prompt: Any) -> str:
+    """The instruction and the solved examples of a task, with what parts them from the layout."""
     solved_examples = []
     for example in task_prompt.examples:
         example_values = example.model_dump()
@@ -285,10 +296,7 @@ def _whole(prompts: Prompts, task: Task, slot_values: Mapping[str, str] | None) 
         else:
             solution = example_values[_SOLUTION[task]]
         solved_examples.append(f"{_fill(task_prompt.layout, example_values)} {solution}")
-    last_part = (
-        task_prompt.layout if slot_values is None else _fill(task_prompt.layout, slot_values)
-    )
-    return "\n\n".join([task_prompt.instruction, *solved_examples, last_part])
+    return "".join(f"{part}\n\n" for part in (task_prompt.instruction, *solved_examples))
 
 
 _LEAST_ALLOWED = 4

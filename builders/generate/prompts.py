@@ -204,13 +204,14 @@ class FirstAnswers:
 
     def see(self, reply: Result, parse: ParseText, hand_on: Callable[[], None]) -> None:
         """Take an answer; `UserError` where `patience` answers were of no use and none was."""
-        result = reply if reply.text is None else parse(reply.text)
-        if not self.worked and result.text is None and self.patience:
-            self._held.append(hand_on)
-            self._seen.append(result)
-            if len(self._seen) >= self.patience:
-                self._stop()
-            return
+        if self.patience and not self.worked:
+            result = reply if reply.text is None else parse(reply.text)
+            if result.text is None:
+                self._held.append(hand_on)
+                self._seen.append(result)
+                if len(self._seen) >= self.patience:
+                    self._stop()
+                return
         self.worked = True
         self._release()
         hand_on()

@@ -57,6 +57,8 @@ class GenerateSettings(Strict):
 
 Accept = Callable[[Question, Article], Dropped | None]
 """Returns the drop of a question that cannot pass the filters, as far as cheap filters can tell."""
+Expect = Callable[[Sequence[tuple[Question, Article]]], None]
+"""Takes the questions that may have to be accepted soon, one after another, with their articles."""
 
 
 @dataclass

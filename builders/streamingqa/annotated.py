@@ -28,6 +28,7 @@ from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import QuestionDates
 from factdrift.filters.base import QuestionItem
 from factdrift.filters.run import Tally
+from factdrift.filters.time_spec import as_written
 
 
 class AnnotatedQuestions(Step):
@@ -123,10 +124,9 @@ class AnnotatedQuestions(Step):
                 yield filter_outcome
                 continue
             question, scores = filter_outcome.item.question, toxicity_of(filter_outcome)
-            own_answers, seed = answers_by_id[question.id], self.questions.seed
-            yield released_row(
-                question, scores, passed_filters(filter_outcome, filters.names), seed, own_answers
-            )
+            filter_names = passed_filters(filter_outcome, filters.names)
+            own_answers = answers_by_id[question.id]
+            yield released_row(question, as_written(question), scores, filter_names, own_answers)
         started_filters.finish()
         tallies += started_filters.run.tallies
 

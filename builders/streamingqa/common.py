@@ -14,12 +14,11 @@ from factdrift.builders import rows
 from factdrift.builders.core.schema import typed_rows, write_sorted
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.generate.backends import CachedModel
-from factdrift.builders.text.dates import time_in_question
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.wmt.passages import question_prefix
 from factdrift.builders.wmt.steps import QuestionDates
 from factdrift.filters.run import KeptItem, Tally
-from factdrift.filters.time_spec import TimedQuestion, add_time_spec
+from factdrift.filters.time_spec import TimedQuestion
 from factdrift.filters.toxicity.scores import ToxicityScores
 
 QUESTIONS, BASELINE = "questions.parquet", "baseline.parquet"
@@ -125,26 +124,18 @@ def passed_filters(kept_item: KeptItem, filters: Sequence[str]) -> tuple[str, ..
 
 def released_row(
     question: rows.Question,
+    timed_question: TimedQuestion,
     scores: ToxicityScores,
     filters: tuple[str, ...],
-    seed: int,
     answers: tuple[str, ...] | None = None,
     aliases: tuple[str, ...] = (),
 ) -> rows.NewsQuestion:
-    """Return the released row of a question that passed `filters`.
+    """Return the released row of a question that passed `filters`, as it is asked.
 
-    `answers` are those of the annotators who wrote the question, which then stays as it is. A
-    generated question has the answers that its timeline accepts, or else the span that it was made
-    for, with those `aliases` that are no answer yet, and it may be given a time specification.
+    `answers` are those of the annotators who wrote the question. A generated question has the
+    answers that its timeline accepts, or else the span that it was made for, with those `aliases`
+    that are no answer yet.
     """
-    if answers is not None:
-        timed_question = TimedQuestion(
-            question.question, "own" if time_in_question(question.question) else "none"
-        )
-    elif question.time_spec is not None:
-        timed_question = TimedQuestion(question.question, question.time_spec)
-    else:
-        timed_question = add_time_spec(question, seed)
     grounding = question.grounding
     accepted_answers, further_answers = answers or (), aliases
     if answers is None:

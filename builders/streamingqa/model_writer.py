@@ -14,7 +14,12 @@ from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
 from factdrift.builders.generate.article_questions import write_article_questions
 from factdrift.builders.generate.backends import CachedModel, open_model
 from factdrift.builders.generate.candidates import SpacyFinder
-from factdrift.builders.generate.questions import Accept, GenerateSettings, generate_questions
+from factdrift.builders.generate.questions import (
+    Accept,
+    Expect,
+    GenerateSettings,
+    generate_questions,
+)
 from factdrift.builders.streamingqa.common import draws_by_article, format_cost
 from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import QuestionDates
@@ -129,7 +134,7 @@ class StartedWriter:
         count = max(ceil((wanted - row_count) / rate), _FEWEST_DRAWS)
         return self.draws[self.asked_draws : self.asked_draws + count]
 
-    def write(self, row_count: int, accept: Accept) -> WrittenByModel:
+    def write(self, row_count: int, accept: Accept, expect: Expect) -> WrittenByModel:
         """Ask about the next draws; `accept` drops what cannot pass. There are so many rows."""
         by_article: dict[str, list[rows.Draw]] = {}
         portion = self._portion(row_count)
@@ -151,7 +156,7 @@ class StartedWriter:
             model.on_cached = bar.advance
             news_files = self.question_dates.articles.news.files
             articles = read_articles(news_files, sorted(by_article), jobs=self.workspace.jobs)
-            for outcome in self._outcomes(articles, by_article, accept):
+            for outcome in self._outcomes(articles, by_article, accept, expect):
                 if isinstance(outcome, rows.Question):
                     written.outcomes["question"] += 1
                     written.questions.append(outcome)
@@ -170,11 +175,14 @@ class StartedWriter:
         articles: Iterable[rows.Article],
         draws: Mapping[str, Sequence[rows.Draw]],
         accept: Accept,
+        expect: Expect,
     ) -> Iterator[rows.Question | rows.Dropped]:
         """The questions and drops of all draws, in the style of the recipe."""
         settings, model = self.settings, self.model
         if settings.style == "article":
-            return write_article_questions(articles, draws, settings, backend=model, accept=accept)
+            return write_article_questions(
+                articles, draws, settings, backend=model, accept=accept, expect=expect
+            )
         return generate_questions(
             articles,
             draws,

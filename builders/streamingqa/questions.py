@@ -13,6 +13,7 @@ from factdrift.builders.core.progress import progress
 from factdrift.builders.core.schema import typed_rows, write_sorted
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.generate.costs import current_terms
+from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.selection import select_questions
 from factdrift.builders.streamingqa.common import (
     ORDER,
@@ -42,7 +43,8 @@ from factdrift.builders.streamingqa.stated import StatedQuestions
 from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import QuestionDates
 from factdrift.filters.base import QuestionItem
-from factdrift.filters.run import FilterRun
+from factdrift.filters.run import BATCH, FilterRun, KeptItem
+from factdrift.filters.time_spec import add_time_specs
 
 NAME_MODEL = (
     "name a model that writes: --model NAME, with --base-url where it is not the vendor's; in a "
@@ -103,7 +105,8 @@ class NewsQuestions(Step):
                 announce(plan, models, terms, workspace.say)
         kept_rows = list(self._judge(workspace, started_filters, stated_questions, dropped_rows))
         while writing is not None and writing.has_more(len(kept_rows)):
-            written = writing.write(len(kept_rows), started_filters.run.screen)
+            filter_run = started_filters.run
+            written = writing.write(len(kept_rows), filter_run.screen, filter_run.expect)
             dropped_rows += written.dropped
             outcome_counts += written.outcomes
             kept_rows += self._judge(workspace, started_filters, written.questions, dropped_rows)
@@ -186,15 +189,30 @@ class NewsQuestions(Step):
 
             for model in started_filters.models:
                 model.on_answer, model.on_cached = advance, advance
-            for judged, outcome in enumerate(started_filters.run.run(items, screened=True), 1):
-                bar.expect(answered + (len(questions) - judged) * len(uses))
-                if isinstance(outcome, rows.Dropped):
-                    dropped_rows.append(outcome)
-                    continue
-                filters = passed_filters(outcome, self.filters.names)
-                question, scores = outcome.item.question, toxicity_of(outcome)
-                aliases = aliases_of(outcome)
-                yield released_row(question, scores, filters, self.seed, aliases=aliases)
+            outcomes = enumerate(started_filters.run.run(items, screened=True), 1)
+            for batch in batches(outcomes, BATCH):
+                kept_items: list[KeptItem] = []
+                for judged, outcome in batch:
+                    bar.expect(answered + (len(questions) - judged) * len(uses))
+                    if isinstance(outcome, rows.Dropped):
+                        dropped_rows.append(outcome)
+                    else:
+                        kept_items.append(outcome)
+                yield from self._released(kept_items)
+
+    def _released(self, kept_items: Sequence[KeptItem]) -> Iterator[rows.NewsQuestion]:
+        """The rows of questions that all filters have kept."""
+        questions = [kept_item.item.question for kept_item in kept_items]
+        for kept_item, timed_question in zip(
+            kept_items, add_time_specs(questions, self.seed), strict=True
+        ):
+            yield released_row(
+                kept_item.item.question,
+                timed_question,
+                toxicity_of(kept_item),
+                passed_filters(kept_item, self.filters.names),
+                aliases=aliases_of(kept_item),
+            )
 
     def _filter_uses(self) -> list[ModelUse]:
         """The uses of models by filters."""

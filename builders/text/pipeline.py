@@ -3,6 +3,8 @@
 Only the decisions of the pipeline are used, never its scores, so that no float reaches a row.
 """
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -65,3 +67,15 @@ def load_pipeline() -> Any:
 def parse_text(text: str) -> Any:
     """A short text, such as a question, as spaCy's `Doc`."""
     return load_pipeline()(text)
+
+
+@contextmanager
+def parsed_together(texts: Sequence[str], *, lemmas: bool = True) -> Iterator[list[Any]]:
+    """Short texts as spaCy's `Doc`s, which live as long as the block; names are not looked for.
+
+    Together a text takes a third of the time that it takes alone, and the pipeline forgets its
+    words at the end of the block.
+    """
+    pipeline = load_pipeline()
+    with pipeline.memory_zone():
+        yield list(pipeline.pipe(texts, disable=["ner"] if lemmas else ["ner", "lemmatizer"]))

@@ -1,6 +1,7 @@
 """Whether a text names an answer: by whole words, with the capitals that tell May from may."""
 
 import re
+from functools import lru_cache
 
 from factdrift.builders.text.data import language_data, word_set
 from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, folded_tokens
@@ -26,6 +27,9 @@ _ODD_FIRST = word_set(
     "have it us march turkey polish mark bill hope"
 )
 """First words that are rarely names, although the first word has a capital."""
+_TEXTS_AT_A_TIME = 256
+"""Texts whose words are remembered: questions are compared with several answers, one after another,
+and answers with several questions."""
 _PIECES = re.compile(r"(?<=[\s\-–—/(\"“])")
 
 
@@ -50,7 +54,8 @@ def bare_answer(answer: str) -> str:
     return " ".join(answer_words).rstrip(",")
 
 
-def _spans(original_text: str, *, unknown: bool) -> list[tuple[str, bool]]:
+@lru_cache(_TEXTS_AT_A_TIME)
+def _spans(original_text: str, *, unknown: bool) -> tuple[tuple[str, bool], ...]:
     """The folded words of a text with numbers in digits, and whether each has a capital.
 
     Where a number of several words became one word, the capitals cannot be assigned any more, and
@@ -62,8 +67,9 @@ def _spans(original_text: str, *, unknown: bool) -> list[tuple[str, bool]]:
         cased_words += [(word, has_capital) for word in folded_tokens(text_piece, DETERMINERS)]
     number_words = numbers_in_digits(tuple(word for word, _ in cased_words))
     if len(number_words) < len(cased_words):
-        return [(word, unknown) for word in number_words]
-    return [(word, capital) for word, (_, capital) in zip(number_words, cased_words, strict=True)]
+        return tuple((word, unknown) for word in number_words)
+    capitals = (capital for _, capital in cased_words)
+    return tuple(zip(number_words, capitals, strict=True))
 
 
 def names_answer(text: str, answer: str, *, small: bool = False) -> bool:
@@ -88,7 +94,8 @@ def names_answer(text: str, answer: str, *, small: bool = False) -> bool:
         and text_words[0][0] in _ODD_FIRST
         and text.startswith(text_words[0][0].capitalize())
     ):
-        text_words[0] = (text_words[0][0], False)  # the capital of a head says nothing
+        # the capital of a head says nothing
+        text_words = ((text_words[0][0], False), *text_words[1:])
     starts_capital = text.strip()[:1].isupper()
     width = len(answer_words)
     return width > 0 and any(

@@ -1,10 +1,12 @@
 """Questions in English: whether they ask for a time, and how a time is put into one."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
+from typing import Any
 
 from factdrift.builders.text.dates import WEEKDAYS, date_pattern
-from factdrift.builders.text.pipeline import parse_text
+from factdrift.builders.text.pipeline import parsed_together
 
 _ASKS_TIME = re.compile(
     r"(?:When|Since when|Until when|(?:In|During|Over|On) which "
@@ -67,26 +69,35 @@ _TIED = re.compile(
 """Words to which a time at the end of the question would seem to belong."""
 
 
-def insert_time(question: str, time: str) -> str:
-    """`question` with the words `time` before its question mark, or at its start with a comma.
+def insert_times(questions: Sequence[str], times: Sequence[str]) -> list[str]:
+    """Each question with the words of its time before its question mark, or at its start.
 
-    They go to the start where, at the end, they would date something else: the action of another
-    verb (`agree to buy Yahoo`, `a port which received money`), a clause or a time.
+    They go to the start, with a comma, where at the end they would date something else: the action
+    of another verb (`agree to buy Yahoo`, `a port which received money`), a clause or a time. A
+    question whose time is empty stays as it is.
     """
-    if not time:
-        return question
-    body = question.rstrip().removesuffix("?").rstrip()
-    parsed_question = parse_text(body)
+    bodies = [
+        question.rstrip().removesuffix("?").rstrip() if time else ""
+        for question, time in zip(questions, times, strict=True)
+    ]
+    with parsed_together(bodies, lemmas=False) as parsed_bodies:
+        return [
+            _insert_time(parsed_body, time) if time else question
+            for question, parsed_body, time in zip(questions, parsed_bodies, times, strict=True)
+        ]
+
+
+def _insert_time(parsed_body: Any, time: str) -> str:
+    """A question, whose text without its mark is parsed, with its time."""
+    body = parsed_body.text
     main_verbs = [
         token
-        for token in parsed_question
+        for token in parsed_body
         if token.tag_.startswith("VB") and token.dep_ not in ("aux", "auxpass")
     ]
     if len(main_verbs) < 2 and not _TIED.search(body):
         return f"{body} {time}?"
-    lowered_body = (
-        body if parsed_question[0].tag_ in ("NNP", "NNPS") else body[0].lower() + body[1:]
-    )
+    lowered_body = body if parsed_body[0].tag_ in ("NNP", "NNPS") else body[0].lower() + body[1:]
     return f"{time[0].upper()}{time[1:]}, {lowered_body}?"
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from factdrift.builders.text.data import language_data, word_set
 from factdrift.builders.text.en.answers import bare_answer, names_answer, numbers_in_digits
@@ -83,6 +83,7 @@ def _full_names() -> dict[tuple[str, ...], tuple[str, ...]]:
     return full_names
 
 
+@lru_cache(256)
 def full_name_words(name: str) -> tuple[str, ...]:
     """The folded words of a name; those of the full name where it is a short one of the list.
 
@@ -233,15 +234,20 @@ def names_in_other_words(text: str, answer: str) -> bool:
         if is_abbreviation(abbreviation, plain_answer):
             return True
     answer_is_short = _ABBREVIATION.fullmatch(plain_answer) is not None
-    for name in _name_spans(text):
+    for name, words in _names_in(text):
         if answer_is_short and is_abbreviation(plain_answer, name):
             return True
-        words = folded_tokens(name)
         if _full_names().get(words) == answer_words:
             return True
         if (len(words) > 1 and words == answer_words) or _has_short_first_word(words, answer_words):
             return True
     return False
+
+
+@lru_cache(256)
+def _names_in(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Everything in a text that may be a name, with its folded words."""
+    return tuple((name, folded_tokens(name)) for name in _name_spans(text))
 
 
 def _name_spans(text: str) -> Iterator[str]:

@@ -5,7 +5,6 @@ from typing import Any
 from factdrift.builders.text.data import language_data, word_set
 from factdrift.builders.text.en.lexicon import COUNTRIES
 from factdrift.builders.text.en.verbs import past_of_participle, simple_past
-from factdrift.builders.text.pipeline import parse_text
 from factdrift.builders.text.quotations import quotation_spans
 
 _STATES = word_set(language_data("questions")["states"])
@@ -22,16 +21,18 @@ Edit = tuple[int, int, str]
 """Start and end of a piece of a text, and its replacement."""
 
 
-def to_past_tense(question: str, *, also_would: bool = False) -> str:
+def to_past_tense(parsed_question: Any, *, also_would: bool = False) -> str:
     """A question with every verb in the present, perfect or future changed to the past tense.
 
-    Infinitives, names and quotations stay as they are. What the question itself puts in the future
-    was a plan on the article's day, and nobody knows whether it came true: `who will lead Nokia` is
-    `who was going to lead Nokia`. With `also_would`, so is `who would lead Nokia`.
+    `parsed_question` is spaCy's `Doc`. Infinitives, names and quotations stay as they are. What the
+    question itself puts in the future was a plan on the article's day, and nobody knows whether it
+    came true: `who will lead Nokia` is `who was going to lead Nokia`. With `also_would`, so is `who
+    would lead Nokia`.
     """
+    question: str = parsed_question.text
     quoted_spans = list(quotation_spans(question))
     edits: list[Edit] = []
-    for word in parse_text(question):
+    for word in parsed_question:
         outside_quotes = not any(
             quote_start <= word.idx < quote_end for quote_start, quote_end in quoted_spans
         )
@@ -152,12 +153,12 @@ def _perfect(auxiliary_verb: Any, main_verb: Any) -> list[Edit]:
     ]
 
 
-def asks_state(question: str) -> bool:
+def asks_state(parsed_question: Any) -> bool:
     """Whether a question asks for a state (who held an office), not for an event (who won).
 
     A question in the present tense also asks for a state: the one on the article's day.
     """
-    finite_verb = next((token for token in parse_text(question) if token.tag_ in _FINITE), None)
+    finite_verb = next((token for token in parsed_question if token.tag_ in _FINITE), None)
     if finite_verb is None:
         return False
     if finite_verb.tag_ != "VBD":
