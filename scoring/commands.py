@@ -89,7 +89,7 @@ def score(
     if run is not None:
         split_scores = retrieval.score_run(release, run)
         scores_folder = out or Path("scores") / release.resolve().name / run.stem
-        retrieval.write_retrieval(split_scores, scores_folder / "retrieval.json")
+        retrieval.write_retrieval(split_scores, scores_folder)
         for note in retrieval.retrieval_notes(split_scores):
             say(note)
         if as_json:
@@ -259,7 +259,7 @@ def report(
     *,
     to: Annotated[Path, typer.Option(help="Folder of the page and its figures.")] = Path("report"),
 ) -> None:
-    """Show the scores of one or several models on one page."""
+    """Show the scores of one or several models, or of retrieval runs, on one page."""
     from factdrift.scoring.report import write_report
 
     page_path = write_report(scores, to)

@@ -6,35 +6,29 @@ model or a release is escaped. The same scores give the same bytes.
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors, replacing, resource, writable
-from factdrift.builders.release.plots import COLOURS
+from factdrift.builders.core.files import disk_errors, replacing, writable
 from factdrift.scoring.figures import WIDTHS, dot_figure, line_figure
 from factdrift.scoring.intervals import (
     SCALE,
     Ints,
-    PairedDifference,
     paired_difference,
     subject_bundles,
 )
 from factdrift.scoring.metrics import VERDICTS
+from factdrift.scoring.report_page import REPORT, PairedTest, check_names, filled_page
+from factdrift.scoring.run_report import are_runs, write_run_report
 from factdrift.scoring.score import CHANGED, FEWEST, ROWS, TIMES, Mean, Scores, sortable
 from factdrift.scoring.summary import COLUMNS, few_rows_text, time_words
 
-REPORT = "report.html"
-MOST = len(COLOURS)
-"""The most models of a report: each has a colour of its own."""
 _KINDS = ("relation", "answer_type")
 _MAIN = tuple(COLUMNS)
 _NAMES = {
@@ -53,20 +47,13 @@ _SEED = 0
 _SHOWN_DIGITS = 7
 
 
-class PairedTest(NamedTuple):
-    """The comparison of two models on the rows that both have."""
-
-    first: str
-    second: str
-    metric: str
-    comparison: PairedDifference
-
-
 def write_report(score_folders: Sequence[Path], report_folder: Path) -> Path:
     """Write the page and its figures; return the path of the page.
 
     `UserError`: no scores there, scores of different releases, two of the same name, too many.
     """
+    if are_runs(score_folders):
+        return write_run_report(score_folders, report_folder)
     models = [Scores.read(score_folder) for score_folder in score_folders]
     _check(models)
     writable(report_folder)
@@ -79,8 +66,6 @@ def write_report(score_folders: Sequence[Path], report_folder: Path) -> Path:
 
 
 def _check(models: Sequence[Scores]) -> None:
-    if len(models) > MOST:
-        raise UserError(f"{len(models)} models; a report shows at most {MOST} side by side")
     model_by_release: dict[tuple[str, str, str], Scores] = {}
     for scored_model in models:
         model_by_release.setdefault(scored_model.release, scored_model)
@@ -99,9 +84,7 @@ def _check(models: Sequence[Scores]) -> None:
             )
         raise UserError(f"scores of different releases: {listed_folders}", hint=hint_text)
     model_names = [scored_model.name for scored_model in models]
-    if repeated_names := sorted({name for name in model_names if model_names.count(name) > 1}):
-        hint_text = "name them: factdrift score … --model NAME"
-        raise UserError(f"two scores of a model named {repeated_names[0]!r}", hint=hint_text)
+    check_names(model_names, "models", "name them: factdrift score … --model NAME")
 
 
 def _has(scored_model: Scores, metric: str) -> bool:
@@ -358,42 +341,27 @@ def _marks(first_model: Scores, second_model: Scores, metric: str) -> list[Ints]
 
 
 def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:
-    template_environment = Environment(
-        loader=FileSystemLoader(resource("scoring")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     first_summary = models[0].summary
     time_stratum = _time_stratum(models)
-    script = resource("scoring/sortable.js").read_text(encoding="utf-8")
-    script_digest = base64.b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")
-    return (
-        template_environment.get_template("report.html.j2").render(
-            title=first_summary["title"],
-            dataset=first_summary["dataset"],
-            version=first_summary["version"],
-            models=models,
-            relations=first_summary["relations"],
-            colours=dict(
-                zip((scored_model.name for scored_model in models), COLOURS, strict=False)
-            ),
-            verdicts=VERDICTS,
-            tables=list(_tables(models)),
-            names=_NAMES,
-            figures=figures,
-            tests=list(paired_tests(models)),
-            strata=list(_strata(models)),
-            time=time_stratum,
-            changed=CHANGED,
-            fewest=FEWEST,
-            few_words=time_words(time_stratum),
-            few_rows=few_rows_text(_row_counts(models, time_stratum)),
-            script=Markup(script),  # noqa: S704 - ours
-            script_hash=f"sha256-{script_digest}",
-        )
-        + "\n"
+    return filled_page(
+        "report.html.j2",
+        [scored_model.name for scored_model in models],
+        title=first_summary["title"],
+        dataset=first_summary["dataset"],
+        version=first_summary["version"],
+        models=models,
+        relations=first_summary["relations"],
+        verdicts=VERDICTS,
+        tables=list(_tables(models)),
+        names=_NAMES,
+        figures=figures,
+        tests=list(paired_tests(models)),
+        strata=list(_strata(models)),
+        time=time_stratum,
+        changed=CHANGED,
+        fewest=FEWEST,
+        few_words=time_words(time_stratum),
+        few_rows=few_rows_text(_row_counts(models, time_stratum)),
     )
 
 

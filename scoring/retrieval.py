@@ -11,11 +11,15 @@ first ten results:
   had been taken back by then;
 
 and `misled`: whether a passage of another time stands above every relevant one.
+
+A folder of scores has `retrieval.json`, the means, and `queries.jsonl`, the measures of each query.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +27,7 @@ import numpy as np
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, replacing, writable
 from factdrift.builders.core.hints import require_extra
 from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.progress import say
@@ -39,10 +44,12 @@ from factdrift.scoring.export.beir import (
 )
 from factdrift.scoring.intervals import SCALE, bundle_weights, mean_intervals
 
-_FIRST = "nDCG@10"
+SCORES, QUERY_SCORES = "retrieval.json", "queries.jsonl"
+"""The files of a folder of scores of a run."""
+FIRST = "nDCG@10"
 """The measure that BEIR reports. Every query has it."""
 MEASURES = {
-    "ndcg_cut_10": _FIRST,
+    "ndcg_cut_10": FIRST,
     "recall_10": "recall@10",
     "recall_100": "recall@100",
     "recip_rank": "MRR",
@@ -55,7 +62,9 @@ _OTHER_TIMES: Mapping[str, str] = {
 }
 """When what a passage states held (`when` in `stale.tsv`) -> the measure of such passages."""
 _MISLED, _LATER, _DELETED = "misled", "later@10", "deleted@10"
-_LEGEND = {
+ALL_MEASURES = (*MEASURES.values(), *_OTHER_TIMES.values(), _MISLED, _LATER, _DELETED)
+"""The names of all measures, in the order in which they are shown."""
+LEGEND = {
     "stale@10": "of the first ten results, the share that states what held before the day asked "
     "about",
     "early@10": "the share that states what held only after it",
@@ -78,12 +87,12 @@ Run = dict[str, dict[str, float]]
 
 
 class MeasureMean(NamedTuple):
-    """The mean of a measure over `n` queries, with its interval."""
+    """The mean of a measure over `n` queries, with its interval; a single query may have none."""
 
     n: int
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 class RetrievalScores(NamedTuple):
@@ -97,6 +106,10 @@ class RetrievalScores(NamedTuple):
     """The measures by kind of query, where the queries say it."""
     misled: Mapping[str, str]
     """Query -> the first passage of another time, where it is above every relevant one."""
+    judgments_sha256: str
+    """Of the file of judgments: runs can be compared where it is the same."""
+    query_scores: Sequence[Mapping[str, str | float | None]]
+    """Of each query its id (`query`), `kind` and measures, in the order of the judgments."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +146,7 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
         }
         if any(judged_results.values()):
             split_scores.append(
-                _split_scores(qrels_file.stem, judged_passages, judged_results, beir_folder)
+                _split_scores(qrels_file, judged_passages, judged_results, beir_folder)
             )
     if not split_scores:
         hint = f"ids of queries are those of {display_path(folder / QUERIES)}"
@@ -142,12 +155,13 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
 
 
 def _split_scores(
-    split: str, judged_passages: Judged, results_by_query: Run, beir_folder: _Folder
+    qrels_file: Path, judged_passages: Judged, results_by_query: Run, beir_folder: _Folder
 ) -> RetrievalScores:
     import pytrec_eval
 
     marks_by_kind: dict[str | None, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     misled_queries: dict[str, str] = {}
+    query_scores: list[dict[str, str | float | None]] = []
     evaluator = pytrec_eval.RelevanceEvaluator(judged_passages, set(MEASURES))
     answered_queries = {query_id: hits for query_id, hits in results_by_query.items() if hits}
     measures_by_query = evaluator.evaluate(answered_queries)
@@ -162,7 +176,9 @@ def _split_scores(
             misleading = _misleading(ranked_ids, query_judgments)
             query_marks[_MISLED] = float(misleading is not None)
             misled_queries |= {query_id: misleading} if misleading else {}
-        for kind in {_ALL_KINDS, beir_folder.kinds.get(query_id)}:
+        query_kind = beir_folder.kinds.get(query_id)
+        query_scores.append({"query": query_id, "kind": query_kind, **query_marks})
+        for kind in {_ALL_KINDS, query_kind}:
             for name, mark in query_marks.items():
                 marks_by_kind[kind][name].append(mark)
     means_by_kind = {
@@ -171,12 +187,14 @@ def _split_scores(
     }
     measures = means_by_kind.pop(_ALL_KINDS)
     return RetrievalScores(
-        split=split,
+        split=qrels_file.stem,
         queries=len(results_by_query),
         without_results=len(results_by_query) - len(answered_queries),
         measures=measures,
         kinds={kind: means_by_kind[kind] for kind in sorted(filter(None, means_by_kind))},
         misled=misled_queries,
+        judgments_sha256=sha256(qrels_file.read_bytes()).hexdigest(),
+        query_scores=query_scores,
     )
 
 
@@ -309,10 +327,10 @@ def retrieval_lines(split_scores: list[RetrievalScores]) -> Iterator[str]:
             yield f"{name:<14}{mean.n:>9,}{_cell(mean):>22}"
         yield from _kind_lines(scores)
     measured_names = {name for scores in split_scores for name in scores.measures}
-    for name, meaning in _LEGEND.items():
+    for name, meaning in LEGEND.items():
         if name in measured_names:
             yield f"{name}: {meaning}"
-    if measured_names & _LEGEND.keys():
+    if measured_names & LEGEND.keys():
         yield "queries: those that a measure is over; of stale@10, early@10 and misled, those that"
         yield "have such passages"
 
@@ -327,12 +345,11 @@ def _kind_lines(scores: RetrievalScores) -> Iterator[str]:
         cells = [
             f"{100 * means[name].mean:>12.1f}" if name in means else f"{'-':>12}" for name in names
         ]
-        yield "".join([f"{kind:<14}{means[_FIRST].n:>9,}", *cells])
+        yield "".join([f"{kind:<14}{means[FIRST].n:>9,}", *cells])
 
 
 def _in_order(measures: Mapping[str, MeasureMean]) -> list[str]:
-    names = [*MEASURES.values(), *_OTHER_TIMES.values(), _MISLED, _LATER, _DELETED]
-    return [name for name in names if name in measures]
+    return [name for name in ALL_MEASURES if name in measures]
 
 
 def retrieval_notes(split_scores: list[RetrievalScores]) -> Iterator[str]:
@@ -353,7 +370,10 @@ def retrieval_notes(split_scores: list[RetrievalScores]) -> Iterator[str]:
 
 
 def _cell(mean: MeasureMean) -> str:
-    return f"{100 * mean.mean:.2f} [{100 * mean.low:.1f}, {100 * mean.high:.1f}]"
+    cell_text = f"{100 * mean.mean:.2f}"
+    if mean.low is None or mean.high is None:
+        return cell_text
+    return f"{cell_text} [{100 * mean.low:.1f}, {100 * mean.high:.1f}]"
 
 
 def _mean(query_values: list[float]) -> MeasureMean:
@@ -367,7 +387,8 @@ def _mean(query_values: list[float]) -> MeasureMean:
         np.array([query_count]),
         bundle_weights(query_count, 0),
     )
-    return MeasureMean(query_count, *interval)
+    low, high = (None if np.isnan(bound) else bound for bound in (interval.low, interval.high))
+    return MeasureMean(query_count, interval.mean, low, high)
 
 
 def _ranked_ids(query_results: Mapping[str, float]) -> list[str]:
@@ -435,12 +456,16 @@ def _lines(text_file: Path) -> Iterator[tuple[int, str]]:
 
 
 def scores_data(split_scores: list[RetrievalScores]) -> list[dict[str, object]]:
-    """Return the scores as JSON data."""
+    """Return the scores as JSON data, without those of each query."""
     return [
         {
-            **scores._asdict(),
+            "split": scores.split,
+            "queries": scores.queries,
+            "without_results": scores.without_results,
             "measures": _as_data(scores.measures),
             "kinds": {kind: _as_data(means) for kind, means in scores.kinds.items()},
+            "misled": scores.misled,
+            "judgments_sha256": scores.judgments_sha256,
         }
         for scores in split_scores
     ]
@@ -450,7 +475,17 @@ def _as_data(measures: Mapping[str, MeasureMean]) -> dict[str, dict[str, float]]
     return {name: mean._asdict() for name, mean in measures.items()}
 
 
-def write_retrieval(split_scores: list[RetrievalScores], scores_file: Path) -> None:
-    """Write the scores as JSON."""
-    scores_file.parent.mkdir(parents=True, exist_ok=True)
-    write_json(scores_file, scores_data(split_scores), sort_keys=True)
+def write_retrieval(split_scores: list[RetrievalScores], scores_folder: Path) -> None:
+    """Write the scores into a folder: means as JSON, and a line of JSON for each query."""
+    writable(scores_folder)
+    with disk_errors(scores_folder):
+        with replacing(scores_folder / QUERY_SCORES) as lines_path:
+            lines_path.write_text("".join(_query_lines(split_scores)), encoding="utf-8")
+        with replacing(scores_folder / SCORES) as scores_path:
+            write_json(scores_path, scores_data(split_scores), sort_keys=True)
+
+
+def _query_lines(split_scores: list[RetrievalScores]) -> Iterator[str]:
+    for scores in split_scores:
+        for query_score in scores.query_scores:
+            yield json.dumps({"split": scores.split, **query_score}) + "\n"

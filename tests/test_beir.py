@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from factdrift.builders.core.errors import UserError
+from factdrift.scoring.report import write_report
 from factdrift.scoring.retrieval import RetrievalScores, score_run
 from tests.conftest import ROOT, run_cli
 
@@ -154,6 +155,75 @@ def test_a_run_that_is_none(tiny: Path, text: str, error_text: str) -> None:
     with pytest.raises(UserError) as raised_error:
         scored(tiny, text)
     assert error_text in str(raised_error.value)
+
+
+RUNS = {
+    "best": "q1 Q0 a 1 9 x\nq2 Q0 c 1 1 x\nq3 Q0 d 1 1 x\n",
+    "half": "q1 Q0 b 1 9 x\nq1 Q0 a 2 8 x\nq2 Q0 c 1 1 x\n",
+}
+
+
+def run_scores(beir_folder: Path, run_name: str, scores_folder: Path) -> Path:
+    run_file = beir_folder / f"{run_name}.trec"
+    run_file.write_text(RUNS[run_name], "utf-8")
+    run_cli("score", beir_folder, "--run", run_file, "--out", scores_folder)
+    return scores_folder
+
+
+def test_a_report_compares_runs(tiny: Path, tmp_path: Path) -> None:
+    """The difference by hand: (0.3691 + 0 + 1) / 3 in nDCG@10."""
+    (tiny / "queries.jsonl").write_text(
+        "".join(
+            json.dumps({"_id": query_id, "text": "?", "metadata": {"kind": kind}}) + "\n"
+            for query_id, kind in (("q1", "older"), ("q2", "newest"), ("q3", "newest"))
+        ),
+        "utf-8",
+    )
+    scored_folders = [run_scores(tiny, name, tmp_path / "scores" / name) for name in RUNS]
+    page_name = run_cli("report", *scored_folders, "--to", tmp_path / "page").stdout.strip()
+    page_text = Path(page_name).read_text("utf-8")
+    for shown_text in ("Run against run", "other@10", "misled", "+45.6", "MRR", "older", "newest"):
+        assert shown_text in page_text
+    assert "half</span>: 1 of 3 queries have no results" in page_text
+    again = write_report(scored_folders, tmp_path / "again")
+    assert again.read_text("utf-8") == page_text
+    query_scores = [json.loads(line) for line in (scored_folders[1] / "queries.jsonl").open()]
+    assert [(score["query"], round(score["nDCG@10"], 4)) for score in query_scores] == [
+        ("q1", 0.6309),
+        ("q2", 1.0),
+        ("q3", 0.0),
+    ]
+
+
+def test_runs_that_cannot_be_compared(tiny: Path, tmp_path: Path) -> None:
+    best, half = (run_scores(tiny, name, tmp_path / "scores" / name) for name in RUNS)
+    namesake = run_scores(tiny, "half", tmp_path / "more/best")
+    (answers := tmp_path / "answers").mkdir()
+    (answers / "scores.json").write_text("{}")
+    (tiny / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\n", "utf-8")
+    other_judgments = run_scores(tiny, "half", tmp_path / "scores/other")
+    incomplete = run_scores(tiny, "half", tmp_path / "scores/incomplete")
+    (incomplete / "queries.jsonl").write_text("{}\n")
+    (old := tmp_path / "scores/old").mkdir()
+    (old / "retrieval.json").write_text('[{"split": "test", "queries": 3}]')
+    for folders, error_text in (
+        ([best, answers], "make a report of runs, and another one of answers"),
+        ([best, namesake], "two runs named 'best'"),
+        ([half, other_judgments], "half and other were scored against other judgments"),
+        ([other_judgments, incomplete], "queries.jsonl:1: no scores of a query"),
+        ([old], "no scores of a run, or of an older version"),
+    ):
+        with pytest.raises(UserError) as raised_error:
+            write_report(folders, tmp_path / "page")
+        assert error_text in str(raised_error.value)
+
+
+def test_the_interval_of_a_single_query_is_not_made_up(tiny: Path, tmp_path: Path) -> None:
+    (tiny / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\n", "utf-8")
+    scores_folder = run_scores(tiny, "half", tmp_path / "scores")
+    (split_scores,) = json.loads((scores_folder / "retrieval.json").read_bytes())
+    assert split_scores["measures"]["nDCG@10"]["low"] is None
+    run_cli("report", scores_folder, "--to", tmp_path / "page")
 
 
 def test_the_blocks_of_the_readme_run(sample: Path, tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_what_cannot_be_shown_together_is_told(tmp_path: Path) -> None:
     summary = json.loads((second_scores / "scores.json").read_text())
     (second_scores / "scores.json").write_text(json.dumps(summary | {"version": "2.0.0"}))
     for folders, error_text in (
-        ([first_scores, first_scores], "two scores of a model named 'a'"),
+        ([first_scores, first_scores], "two models named 'a'"),
         ([first_scores] * 7, "at most 6"),
         ([first_scores, second_scores], "scores of different releases"),
         ([tmp_path / "none"], "there is no such folder"),
