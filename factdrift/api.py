@@ -283,6 +283,8 @@ def answer_stream(stream: str | Path, memory: Memory, out: str | Path) -> int:
     deleted later: `forget(deletion)` gets the `id` and `day` of these, where the memory has this
     method, and else a warning tells how many it was not told of. `stream` is the
     folder of `factdrift export --format stream`, `out` a file of JSON lines. Returns the number of
-    answers. Raises `UserError` if there is no stream.
+    answers. Answers are kept in `<out>.kept` as they come: after an error the same call tells all
+    passages again, and asks only what has no answer yet. Raises `UserError` if there is no stream,
+    and for an answer that is no text.
     """
     return memories.answer_stream(memory, Path(stream), Path(out))

@@ -7,6 +7,7 @@ from typing import Any
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, writable
+from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.progress import say
 from factdrift.builders.core.records import BadValueError, decode_record, numbered_lines
@@ -19,8 +20,9 @@ from factdrift.reasoning.as_of.memories import (
 )
 from factdrift.reasoning.as_of.stream_events import send
 from factdrift.scoring.export.stream import STATED, STREAM
+from factdrift.scoring.kept_answers import KeptAnswers, kept_answers
 from factdrift.scoring.option_values import MemoryName
-from factdrift.scoring.predictions import Prediction, write_predictions
+from factdrift.scoring.predictions import write_predictions
 
 _HINT = "factdrift export RELEASE --format stream writes it"
 _EVENT_FIELDS = ("kind", "id", "day", "text")
@@ -37,31 +39,69 @@ def answer_stream(memory: Memory, stream: Path, out: Path, *, told: bool = False
     """Send a stream through a memory and write its answers as predictions; return their number.
 
     `stream` is the folder of an export, or its `stream.jsonl`. If `told` is true, the memory also
-    gets what `stated.jsonl` says of passages and questions. `UserError`: there is no stream, or a
-    line of it is none. The stream is read line by line; what the memory holds is its own.
+    gets what `stated.jsonl` says of passages and questions. The stream is read line by line; what
+    the memory holds is its own.
+
+    Answers are kept as they come. After a run that broke off, the same call tells the memory all
+    passages again, for it has a state, and asks only what has no answer yet. `UserError`: there is
+    no stream, a line of it is none, or an answer is no text.
     """
     stream_file = stream / STREAM if stream.is_dir() else stream
     events = _events(stream_file)
     if told:
         events = _told(events, stream_file.with_name(STATED))
     writable(out.parent)
-    with disk_errors(out):
-        return write_predictions(out, _answers(memory, events))
+    memory_name = f"{type(memory).__module__}.{type(memory).__qualname__}"
+    with kept_answers(out, _stream_sha256(stream_file), memory_name) as kept:
+        _play(memory, events, kept)
+        with disk_errors(out):
+            return write_predictions(out, kept.rows())
 
 
-def _answers(memory: Memory, events: Iterator[Event]) -> Iterator[Prediction]:
-    """Yield the answers of a memory; say how many deletions it was not told, if any."""
-    deletion_count = 0
+def _stream_sha256(stream_file: Path) -> str:
+    if not stream_file.is_file():
+        raise UserError("no such file", where=display_path(stream_file), hint=_HINT)
+    return file_sha256(stream_file)
+
+
+def _play(memory: Memory, events: Iterator[Event], kept: KeptAnswers) -> None:
+    """Send events to a memory, but no question that has a kept answer; keep the answers.
+
+    Says how many answers were there already, and how many deletions the memory was not told.
+    """
+    deletion_count = taken_count = 0
     for event in events:
         deletion_count += event["kind"] == "deletion"
-        answer = send(memory, event)
-        if event["kind"] == "question":
-            yield Prediction(id=event["id"], prediction=answer)
+        if event["kind"] != "question":
+            send(memory, event)
+        elif kept.answer(event["id"]) is not None:
+            taken_count += 1
+        else:
+            kept.keep(event["id"], _text_of_answer(send(memory, event), event["id"]))
+    if taken_count:
+        say(f"{taken_count:,} answers are of a run that broke off: they were not asked again")
     if deletion_count and not can_forget(memory):
         say(
             f"warning: {deletion_count:,} passages were taken back, and this memory was not told: "
             "it has no method `forget`"
         )
+
+
+def _text_of_answer(answer: object, question_id: str) -> str:
+    """Return an answer if it is a text that can be written; raise `UserError` if not."""
+    if not isinstance(answer, str):
+        raise UserError(
+            f"question {question_id}: `answer` returned {answer!r}, which is no text",
+            hint='return a name; to abstain, return "unknown"',
+        )
+    try:
+        answer.encode()
+    except UnicodeEncodeError:
+        raise UserError(
+            f"question {question_id}: `answer` returned {answer!a}, which cannot be written",
+            hint="its characters are not those of Unicode",
+        ) from None
+    return answer
 
 
 def _events(stream_file: Path) -> Iterator[Event]:
