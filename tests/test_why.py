@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -19,11 +19,13 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import Workspace
-from factdrift.builders.release.manifest import load_manifest
+from factdrift.builders.core.tidy import note_use
+from factdrift.builders.release.manifest import load_manifest, own_sha256
 from factdrift.builders.release.publish import write_release
 from factdrift.builders.release.why.drawing import WIDTH, bar, span_of, svg, year_line
 from factdrift.builders.release.why.explain import Explanation, WhySources, explain
 from factdrift.builders.release.why.histories import AskedTime, FactHistory, Term
+from factdrift.builders.release.why.tables import build_folder
 from factdrift.builders.release.why.texts import readable_article
 from factdrift.builders.release.why.words import days_text, lines, plain_data
 from factdrift.builders.rows import Answer, Dropped, Entity, Segment, Statement
@@ -77,12 +79,18 @@ ROW = cloze(
 )
 
 
-def release_of(folder: Path, *clozes: Any, terms: tuple[Segment, ...] = TERMS) -> Path:
+def release_of(
+    folder: Path,
+    *clozes: Any,
+    terms: tuple[Segment, ...] = TERMS,
+    more_drops: Sequence[Dropped] = (),
+) -> Path:
     """A release of clozes with their timelines, and one comparison that was left out."""
     drops = [
         Dropped("diff", "possible_holder", "Q1/P54/2022Q4", "Q1", "P54", "2022Q4", None, "Q11"),
         Dropped("mine", "contradictory", "Q1$99", "Q1", "P54", None, None, "P580 2031"),
         Dropped("length", "too_long", "bbbb000000000002", None, None, None, 0.5, "many words"),
+        *more_drops,
     ]
     tables = [Table("updated", rows.Cloze, "Rows.", {"2021Q3": from_rows(rows.Cloze, clozes)})]
     if terms:
@@ -201,6 +209,53 @@ def test_a_build_of_another_release_gives_its_mined_dump(
     assert "factdrift mine dump.json.gz" in str(error.value)
 
 
+def test_the_steps_of_an_older_release_are_found(tmp_path: Path) -> None:
+    """A newer version in the same build folder leaves them where they are."""
+    older, newer, build = (tmp_path / name for name in ("r/d/1.0.0", "r/d/2.0.0", "build"))
+    release_of(tmp_path / "made", ROW, terms=())
+    for folder in (older, newer):
+        shutil.copytree(tmp_path / "made/sample/1.0.0", folder)
+    (newer / "manifest.json").write_text((older / "manifest.json").read_text() + "\n")
+    build_of(build, older, *PEOPLE)
+    steps = {older: "timelines-1111111111111111", newer: "timelines-2222222222222222"}
+    for folder, step in steps.items():
+        (build / step).mkdir()
+        terms = TERMS if folder == older else TERMS[:1]
+        write_sorted(build / step / "timelines.parquet", Segment, terms, "statements")
+        note_use(build, "sample", folder, [step[-16:], "0123456789abcdef"], own_sha256(folder))
+    for folder, step in steps.items():
+        explanation = explain(ROW.id, folder, WhySources(build))
+        assert explanation.histories[0].terms_from == f"{step}/timelines.parquet"
+        assert explanation.missing == ()
+    shutil.rmtree(build / steps[older])  # as `factdrift clean` does
+    (missing,) = explain(ROW.id, older, WhySources(build)).missing
+    assert f"factdrift rebuild {older} --build {build}" in missing
+
+
+def test_the_build_beside_the_releases_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`factdrift quick` makes both in a folder of its own; the one that was used goes first."""
+    release_folder = release_of(tmp_path / "quick/releases", ROW)
+    monkeypatch.chdir(tmp_path)
+    relative_folder = release_folder.relative_to(tmp_path)
+    assert build_folder(relative_folder) == Path("build")
+    (tmp_path / "build").mkdir()
+    build_of(tmp_path / "quick/build", release_folder, *PEOPLE)
+    assert build_folder(relative_folder) == Path("quick/build")
+    assert build_folder(release_folder) == tmp_path / "quick/build"
+
+
+def test_all_that_was_seen_is_named_and_marked(tmp_path: Path) -> None:
+    drop = Dropped("diff", "rival_holders", "Q1/P54/2022Q3", "Q1", "P54", "2022Q3", None, "Q11 Q10")
+    release_folder = release_of(tmp_path / "r", ROW, more_drops=[drop])
+    build_of(tmp_path / "build", release_folder, *PEOPLE)
+    explanation = explain("Q1/P54/2022Q3", release_folder, WhySources(tmp_path / "build"))
+    text = "\n".join(lines(explanation))
+    assert "what was seen  Q11 Club 11, Q10 Club 10\n" in text
+    assert re.findall("(Club [0-9]+): .* <- seen", text) == ["Club 10", "Club 11"]
+
+
 def planted_row(place: int, row_changes: Mapping[str, Any]) -> Any:
     changes = {**row_changes, "id": f"cccc{place:012}"}
     for column in ("answers", "previous_answers"):
@@ -247,7 +302,7 @@ def test_what_was_left_out(release: Path, build: Path) -> None:
     sources = WhySources(build)
     comparison = explain("Q1/P54", release, sources)
     (left_out,) = comparison.left_out
-    assert left_out.reason == "possible_holder" and left_out.detail_label == "Club 11"
+    assert left_out.reason == "possible_holder" and left_out.detail_labels == {"Q11": "Club 11"}
     assert comparison.asked_time and comparison.asked_time.words == "in 2022Q4"
     assert "<- seen: surely then" in "\n".join(lines(comparison))
     gap = "\n".join(lines(explain("Q1$99", release, sources)))

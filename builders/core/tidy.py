@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -69,12 +69,40 @@ class BuildEntry:
         return self.why in kept_reasons
 
 
-def note_use(root: Path, dataset: str, release: Path, keys: Collection[str]) -> None:
-    """Write down the keys of the steps that the newest release of a dataset was made from."""
+def note_use(
+    root: Path, dataset: str, release: Path, keys: Collection[str], manifest_sha256: str = ""
+) -> None:
+    """Write down the keys of the steps that the newest release of a dataset was made from.
+
+    Those of earlier ones stay under `earlier` as long as their releases are there: their steps may
+    be removed, but those that are left can be found.
+    """
     note_path = root / USED / f"{dataset}.json"
-    note_data = {"release": str(release.resolve()), "steps": sorted(keys)}
+    newest = {"release": str(release.resolve()), "manifest_sha256": manifest_sha256}
+    earlier_notes = [
+        note
+        for note in release_notes(root, dataset)
+        if note["release"] != newest["release"] and Path(note["release"]).is_dir()
+    ]
+    note_data = {**newest, "steps": sorted(keys), "earlier": earlier_notes}
     with replacing(note_path) as unfinished:
         unfinished.write_text(json.dumps(note_data, indent=1) + "\n", "utf-8")
+
+
+def release_notes(root: Path, dataset: str) -> list[dict[str, Any]]:
+    """Return the notes about releases of a dataset, the newest first; none of a broken file.
+
+    Each has the folder of the `release`, its `steps` and, since 0.3, its `manifest_sha256`.
+    """
+    try:
+        newest = json.loads((root / USED / f"{dataset}.json").read_text("utf-8"))
+        notes = [newest, *newest.pop("earlier", ())]
+        return [
+            {**note, "release": str(note["release"]), "steps": list(map(str, note["steps"]))}
+            for note in notes
+        ]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
 
 
 def needed(root: Path) -> dict[str, list[str]]:

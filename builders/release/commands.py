@@ -397,7 +397,13 @@ def why(
     ] = None,
     as_json: AsJson = False,
     svg: Annotated[Path | None, Option(help="Draw the time lines here, too.")] = None,
-    build: Build = Path("build"),
+    build: Annotated[
+        Path | None,
+        Option(
+            help="Where intermediate tables are kept.",
+            show_default="build, here or beside the folder of releases",
+        ),
+    ] = None,
     templates: Templates = TEMPLATES,
 ) -> None:
     """Say what stands behind a row: statements, dates, gaps, rules, texts; or why it was left out.
@@ -407,9 +413,12 @@ def why(
     from factdrift.builders.core.files import disk_errors, replacing
     from factdrift.builders.release.why.drawing import svg as draw
     from factdrift.builders.release.why.explain import WhySources, explain
+    from factdrift.builders.release.why.tables import build_folder
     from factdrift.builders.release.why.words import lines, plain_data
 
-    sources = WhySources(build, templates, given.get("dump", []), given.get("news", []))
+    sources = WhySources(
+        build or build_folder(folder), templates, given.get("dump", []), given.get("news", [])
+    )
     explanation = explain(row, folder, sources, config)
     if svg is not None:
         title = f"{explanation.id}: {explanation.release}"

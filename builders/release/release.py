@@ -56,7 +56,7 @@ from factdrift.builders.release.errata import (
     release_errata,
 )
 from factdrift.builders.release.judging import judge_outcome
-from factdrift.builders.release.manifest import OWN_TEMPLATES, load_manifest
+from factdrift.builders.release.manifest import OWN_TEMPLATES, load_manifest, own_sha256
 from factdrift.builders.release.outcome import Outcome, overview_lines
 from factdrift.builders.release.people import people_statistics
 from factdrift.builders.release.publish import NothingLeftError, write_release
@@ -413,7 +413,13 @@ def _release(
     release_problems = verify_release(published.folder)
     if release_problems:
         raise AssertionError("\n".join(["the release does not verify:", *release_problems]))
-    note_use(workspace.root, recipe.dataset, published.folder, workspace.steps)
+    note_use(
+        workspace.root,
+        recipe.dataset,
+        published.folder,
+        workspace.steps,
+        own_sha256(published.folder),
+    )
     say(f"  {published.summary}")
     if since := load_manifest(published.folder).since:
         say(

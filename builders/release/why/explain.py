@@ -1,6 +1,6 @@
 """Explain a row of a release, or what was left out: everything behind it as one object."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 
 from factdrift.builders.core import duck
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.corrections import DROP_STEP
 from factdrift.builders.facts.relations import TEMPLATES
 from factdrift.builders.release import manifest
@@ -34,6 +35,7 @@ from factdrift.builders.release.why.histories import (
 from factdrift.builders.release.why.lookup import (
     ReleasedRow,
     Values,
+    detail_items,
     drops_of_comparison,
     drops_of_pair,
     find_drops,
@@ -72,8 +74,8 @@ class LeftOut:
     period: str | None
     score: float | None
     detail: str | None
-    detail_label: str
-    """The label of the item that the detail names, if it names one."""
+    detail_labels: Mapping[str, str]
+    """The labels of the items that the detail names."""
 
 
 @dataclass(frozen=True)
@@ -265,8 +267,7 @@ class _Explainer:
         histories = self._histories(list(dict.fromkeys(pairs)), times[0] if times else None, 2)
         texts = self._texts_of_drop(first["item"])
         statement_ids = [row["item"] for row in dropped_rows if "$" in row["item"]]
-        # the detail of a comparison is the item that is in doubt, some with a word behind it
-        seen_ids = [str(row["detail"]).partition("/")[0].partition(" ")[0] for row in dropped_rows]
+        seen_ids = [item_id for row in dropped_rows for item_id in detail_items(row["detail"])]
         seen_items = [
             ClaimedItem(item_id, label, "seen")
             for item_id in dict.fromkeys(seen_ids)
@@ -332,7 +333,11 @@ class _Explainer:
         return LeftOut(
             **{name: dropped_row[name] for name in copied_columns},
             sentence=reason_sentence(dropped_row["step"], dropped_row["reason"]),
-            detail_label=self._reader.label(dropped_row["detail"]),
+            detail_labels={
+                item_id: label
+                for item_id in detail_items(dropped_row["detail"])
+                if (label := self._reader.label(item_id))
+            },
         )
 
     def _pairs(self, row: ReleasedRow, claims: Claims) -> list[FactPair]:
@@ -392,9 +397,11 @@ class _Explainer:
             addresses = ", ".join(item_address(item) for item in items)
             missing.append(f"the dates of the statements; their items: {addresses}")
         elif any(not history.terms for history in histories) and not self._build.is_of_release:
+            release, build = display_path(self._folder), display_path(self._build.root)
             missing.append(
-                f"the terms as they were made: the release has no timelines of this, and "
-                f"{self._build.root} notes no steps of this release (--build names its folder)"
+                f"the terms as they were made: the release has no timelines of this, and {build} "
+                "lacks steps of this release (--build names another folder); to make them again: "
+                f"factdrift rebuild {release} --build {build}"
             )
         return missing
 

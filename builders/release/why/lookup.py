@@ -1,6 +1,7 @@
 """Find the row of a release by its id, or what was left out by its item or detail."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,8 @@ _IDS_SHOWN = 3
 """Similar ids that an error names: enough to see a slip of the hand."""
 _PREFIX = 6
 """Characters that a similar id shares with the wrong one; ids have 16."""
+# `Q5` and `Q7` in `Q5/Hull Q7`, which is how comparisons name what is in doubt; not `P580`
+_DETAIL_ITEM = re.compile(r"(?:^|(?<= ))Q[1-9][0-9]*(?=[ /]|$)")
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,28 @@ def find_drops(
     dropped_file = locate_file(release_folder, card.DROPPED)
     sql_test = "item = ? OR detail = ? OR starts_with(item, ? || '/')"
     return _limited_rows(db, dropped_file, sql_test, [words, words, words])
+
+
+def detail_items(detail: str | None) -> list[str]:
+    """Return the items that the detail of what was left out names, each once.
+
+    >>> detail_items("Q5/Hull Q7"), detail_items("Q7 person"), detail_items("P580 2031")
+    (['Q5', 'Q7'], ['Q7'], [])
+    """
+    return list(dict.fromkeys(_DETAIL_ITEM.findall(detail or "")))
+
+
+def labelled_detail(detail: str, labels: Mapping[str, str]) -> str:
+    """Return a detail with labels behind its items, and commas between several.
+
+    >>> labelled_detail("Q5/Hull Q7", {"Q5": "Hull City", "Q7": "Leeds"})
+    'Q5/Hull Hull City, Q7 Leeds'
+    """
+    parts = detail.split(" ") if len(detail_items(detail)) > 1 else [detail]
+    return (", " if len(parts) > 1 else " ").join(
+        " ".join([part, *(labels[item] for item in detail_items(part) if item in labels)])
+        for part in parts
+    )
 
 
 def drops_of_comparison(

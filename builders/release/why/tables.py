@@ -1,11 +1,12 @@
 """The tables of a build folder that a release was made from, and its inputs.
 
-The folder of a step is named by its key, and `used/<dataset>.json` has the keys of the newest
-release of a dataset. Where that is another release, only what was mined from a dump of the same day
-is taken: it says the same whichever release it was mined for.
+The folder of a step is named by its key, and `used/<dataset>.json` has the keys of the releases of
+a dataset. Where it lacks a release, only what was mined from a dump of the same day is taken: it
+says the same whichever release it was mined for.
 """
 
 import json
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,8 +19,8 @@ import pyarrow as pa
 from factdrift.builders import rows
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import arrow_schema
-from factdrift.builders.core.tidy import USED
-from factdrift.builders.release.manifest import Manifest
+from factdrift.builders.core.tidy import release_notes
+from factdrift.builders.release.manifest import Manifest, load_manifest, own_sha256
 from factdrift.builders.release.why.lookup import columns_of
 
 STATEMENTS, ENTITIES = "statements.parquet", "entities.parquet"
@@ -28,8 +29,8 @@ _SEGMENT_TABLES = ("terms.parquet", "timelines.parquet", "segments.parquet")
 """Tables of segments by name, those that a dataset asks about first."""
 _KEY_LENGTH = 16
 """Hex digits of a step's key, with which the name of its folder ends."""
-_RELEASE_PARTS = 3
-"""The last parts of a release's folder: `releases/timeqa/1.0.0`."""
+_BUILD, _BUILD_BESIDE = "build", "../../../build"
+"""The build folder here, and that of a release from the release, as of `releases/timeqa/1.0.0`."""
 _SEGMENT_COLUMNS = set(arrow_schema(rows.Segment).names)
 
 
@@ -42,7 +43,7 @@ class BuildTables:
     mined: tuple[Path, ...]
     """Mined folders: of the newest dump, and maybe of an older one."""
     is_of_release: bool
-    """Whether the folder notes the steps of this very release."""
+    """Whether the folder has all steps of this very release."""
 
     @cached_property
     def segment_tables(self) -> list[Path]:
@@ -97,7 +98,7 @@ def build_tables(
             hint_text = f"mine the dump first: factdrift mine {folder} --out mined"
             raise UserError("this is no mined folder", where=folder, hint=hint_text)
     step_keys = _noted_keys(root, release_folder, release_manifest.dataset)
-    step_folders = _step_folders(root, step_keys or set())
+    step_folders = _step_folders(root, step_keys)
     own_mined = [folder for folder in step_folders if (folder / STATEMENTS).is_file()]
     if not own_mined:
         snapshots = {
@@ -110,7 +111,7 @@ def build_tables(
     # the newest dump is what rows are made of; an older one is only compared with
     own_mined.sort(key=lambda folder: _mined_day(folder) or date.min, reverse=True)
     mined = (*given_folders, *own_mined)
-    return BuildTables(root, tuple(step_folders), mined, step_keys is not None)
+    return BuildTables(root, tuple(step_folders), mined, 0 < len(step_keys) <= len(step_folders))
 
 
 def _step_folders(root: Path, step_keys: Collection[str]) -> list[Path]:
@@ -124,23 +125,34 @@ def _step_folders(root: Path, step_keys: Collection[str]) -> list[Path]:
     ]
 
 
-def _noted_keys(root: Path, release_folder: Path, dataset: str) -> set[str] | None:
-    """Return the keys of a release's steps; None where the folder notes another release or none."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        note = json.loads((root / USED / f"{dataset}.json").read_text("utf-8"))
-        noted_folder, own_folder = Path(note["release"]), release_folder.resolve()
-        # both may have been copied together, and the note has the folder that they were made in
-        is_copied = _below_build(own_folder, root.resolve()) and (
-            noted_folder.parts[-_RELEASE_PARTS:] == own_folder.parts[-_RELEASE_PARTS:]
-        )
-        if noted_folder == own_folder or is_copied:
-            return set(map(str, note["steps"]))
-    return None
+def build_folder(release_folder: Path) -> Path:
+    """Return the build folder of a release that nobody named: `build` here, or beside `releases`.
+
+    The first of them that notes the steps of the release, else the first that is there.
+    """
+    release_manifest = load_manifest(release_folder)
+    beside = Path(os.path.normpath(release_folder / _BUILD_BESIDE))
+    folders = [folder for folder in (Path(_BUILD), beside) if folder.is_dir()]
+    for folder in folders:
+        if _noted_keys(folder, release_folder, release_manifest.dataset):
+            return folder
+    return folders[0] if folders else Path(_BUILD)
 
 
-def _below_build(release_folder: Path, build_folder: Path) -> bool:
-    """Whether a release lies beside a build: `releases/timeqa/1.0.0` and `build`."""
-    return build_folder.parent in release_folder.parents
+def _noted_keys(root: Path, release_folder: Path, dataset: str) -> set[str]:
+    """Return the keys of a release's steps; none where the folder notes other releases alone.
+
+    A release that was copied is known by its manifest.
+    """
+    manifest_sha256 = own_sha256(release_folder)
+    for note in release_notes(root, dataset):
+        if noted_sha256 := note.get("manifest_sha256"):
+            is_of_release = noted_sha256 == manifest_sha256
+        else:  # of a version before 0.3
+            is_of_release = note["release"] == str(release_folder.resolve())
+        if is_of_release:
+            return set(note["steps"])
+    return set()
 
 
 def _mined_day(folder: Path) -> date | None:

@@ -20,7 +20,7 @@ from factdrift.builders.release.why.drawing import (
 )
 from factdrift.builders.release.why.explain import Explanation, LeftOut
 from factdrift.builders.release.why.histories import HOLDS, DumpStatement, FactHistory, Life, Term
-from factdrift.builders.release.why.lookup import Values
+from factdrift.builders.release.why.lookup import Values, labelled_detail
 from factdrift.builders.release.why.rules import reason_sentence
 from factdrift.builders.release.why.texts import ShownText, readable_article
 
@@ -230,9 +230,8 @@ def _left_out_lines(left_out: LeftOut) -> Iterator[str]:
     period = f" in {left_out.period}" if left_out.period else ""
     yield f"  left out{period}: {left_out.sentence} ({left_out.reason}, step {left_out.step})"
     if left_out.detail:
-        label = f" {left_out.detail_label}" if left_out.detail_label else ""
         heading = "correction" if left_out.step == DROP_STEP else "what was seen"
-        yield _labelled(heading, f"{left_out.detail}{label}")
+        yield _labelled(heading, labelled_detail(left_out.detail, left_out.detail_labels))
     if left_out.score is not None:
         yield _labelled("score", f"{left_out.score:g}")
 
