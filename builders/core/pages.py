@@ -1,6 +1,7 @@
 """The pages of the documentation, which come with the program: their names, titles and texts."""
 
 import re
+from collections.abc import Container
 from pathlib import Path
 
 from factdrift.builders.core.config import did_you_mean
@@ -17,9 +18,20 @@ _DOCUMENTS = (
 """The pages that lie at the top of the repository."""
 _PARTS = ("rows",)
 """Files of `docs/` that are parts of other pages."""
+_ELSEWHERE = {"quarters": "samples/quarters/README.md"}
+"""The names of pages that lie elsewhere, with their places."""
 # `<!-- row: timeqa 3 -->`, where the documentation in a browser shows something made
 _COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+# a block of code, which stays as it is, or a link or picture: `[Score a model](score.md#fuar)`
+_CODE_OR_LINK = re.compile(
+    r"^```.*?^```$|(?P<picture>!?)\[(?P<words>[^\]]*)\]\((?P<target>[^)\s]+)\)",
+    re.DOTALL | re.MULTILINE,
+)
+# the start of an address, `https:` or `mailto:`
+_ADDRESS = re.compile(r"[a-z]+:")
+# what may stand between the letters of a name: `as-of` for `asof`
+_BETWEEN_LETTERS = re.compile(r"[\W_]+")
 
 
 def documentation_pages() -> dict[str, Path]:
@@ -32,6 +44,8 @@ def documentation_pages() -> dict[str, Path]:
     for path in sorted(_DOCS.glob("*.md")):
         if path.stem not in _PARTS:
             pages.setdefault(path.stem.lower(), path)
+    for name, place in _ELSEWHERE.items():
+        pages[name] = resource(place)
     return {name: path for name, path in pages.items() if path.is_file()}
 
 
@@ -44,12 +58,39 @@ def page_title(path: Path) -> str:
 def page_text(name: str) -> str:
     """A page by its name, or as a link of another page names it: `people`, `docs/score.md`.
 
-    `UserError`: there is no such page.
+    What a link of it names is a page, too, or an address: other links, to pages that only the
+    documentation in a browser has, or to files of the repository, become their words. `UserError`:
+    there is no such page.
     """
     pages = documentation_pages()
-    page_name = Path(name.partition("#")[0]).stem.lower()
+    page_name = linked_page(name, pages)
+    if page_name is None:
+        page_name = _BETWEEN_LETTERS.sub("", Path(name.partition("#")[0]).stem.lower())
     if page_name not in pages:
         near_name = did_you_mean(page_name, pages)
         hint_text = f"did you mean {near_name}?" if near_name else f"there are {', '.join(pages)}"
         raise UserError(f"no page {name!r}", hint=hint_text)
-    return _COMMENT.sub("", pages[page_name].read_text("utf-8"))
+    text = _COMMENT.sub("", pages[page_name].read_text("utf-8"))
+    return _CODE_OR_LINK.sub(lambda match: _with_its_page(match, pages), text)
+
+
+def linked_page(target: str, pages: Container[str]) -> str | None:
+    """The name of the page that a link names: `docs/score.md#fuar` is `score`; None if it is none.
+
+    Links of a page in `docs/` and of one at the top lead to the same pages.
+    """
+    place = target.partition("#")[0].removeprefix("../").removeprefix("docs/")
+    for name, elsewhere in _ELSEWHERE.items():
+        if place == elsewhere:
+            return name
+    name = place.removesuffix(".md").lower()
+    return name if place.endswith(".md") and name in pages else None
+
+
+def _with_its_page(match: re.Match[str], pages: Container[str]) -> str:
+    """A link as it is where its page or address exists, else its words; code as it is."""
+    target = match["target"]
+    if target is None:
+        return match[0]
+    leads_to_text = bool(_ADDRESS.match(target)) or linked_page(target, pages) is not None
+    return match[0] if leads_to_text and not match["picture"] else str(match["words"])
