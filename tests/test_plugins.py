@@ -10,6 +10,7 @@ import pytest
 from factdrift.api import open_release
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import RunInputs
+from factdrift.builders.facts.relations import load_relations
 from factdrift.builders.recipes.datasets import find_builder, recipe_of
 from factdrift.builders.recipes.new import write_skeleton
 from factdrift.builders.recipes.recipe import find_recipe, read_recipe, recipe_name
@@ -136,13 +137,28 @@ def test_the_skeleton_of_a_relation_is_a_template_that_the_check_takes(tmp_path:
     run_cli("new", "relation", "P3300-opera", "--out", tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["P3300-opera.yaml", "schema.json"]
     checked = run_cli("templates", "P3300", "--templates", tmp_path).stdout.splitlines()
-    assert checked[0] == "P3300-opera holder of a post (accumulate)"
+    assert checked[0] == "P3300-opera placeholder (accumulate)"
     assert len(checked) == 5  # two clozes and two questions
+    template_path = tmp_path / "P3300-opera.yaml"
+    template = load_relations(tmp_path).whole()["P3300-opera"]
+    assert template.phrases and template.news
+    questions = template.news.model_dump(exclude={"cues", "changes", "possessions"})
+    assert [name for name, question in questions.items() if question is None] == []
     for name in ("p3300", "P3300_opera", "P03", "../P3", "two-hop"):
         with pytest.raises(UserError, match="not a name for a relation"):
             write_skeleton("relation", name, tmp_path)
     with pytest.raises(UserError, match="is there already"):
         write_skeleton("relation", "P3300-opera", tmp_path)
+    # one word replaced makes all of it a template of another relation
+    skeleton_text = template_path.read_text("utf-8")
+    replaced_text = skeleton_text.replace("placeholder", "conductor")
+    template_path.write_text(replaced_text, "utf-8")
+    assert "warning" not in run_cli("templates", "--templates", tmp_path).stderr
+    template_path.write_text(
+        replaced_text.replace("become the conductor", "become the placeholder", 1), "utf-8"
+    )
+    noted = run_cli("templates", "--templates", tmp_path).stderr.strip()
+    assert noted.endswith("P3300-opera.yaml: `placeholder` stands yet in phrases.did")
 
 
 def test_a_skeleton_without_its_kind_is_a_dataset(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ from factdrift.builders.facts.relations import (
 from factdrift.builders.text.render import query, sentence
 
 SCHEMA = "schema.json"
+PLACEHOLDER = "placeholder"
+"""The word of `factdrift new relation` that an author replaces by one for the relation."""
 COLUMNS = ("Wikidata ID", "Relation", "Template")
 _NONE = Example(subject="(subject)", object="(object)", reads=())
 _DEFAULTS = {"mode": "accumulate", "exclusive": False, "undated": "drop"}
@@ -38,10 +40,18 @@ def check(folder: Path, names: Collection[str] = ()) -> Iterator[str]:
     """Yield a line for each relation, followed by a line with an example for each variant.
 
     `names` are the relations to yield, P54 with all its parts (P54-club); none: all.
-    Raises a `UserError` that lists every mistake, or says that our `schema.json` is out of date.
+    Says what of a template is still the skeleton's. Raises a `UserError` that lists every mistake,
+    or says that our `schema.json` is out of date.
     """
     for relation in _named_relations(folder, names):
         yield from _template_lines(relation)
+        unwritten_keys = sorted(set(_keys_with_placeholder(relation.model_dump(mode="json"))))
+        if unwritten_keys:
+            template_place = display_path(folder / f"{relation.relation}.yaml")
+            say(
+                f"warning: {template_place}: `{PLACEHOLDER}` stands yet in "
+                f"{', '.join(unwritten_keys)}"
+            )
     schema_path = folder / SCHEMA
     if are_ours(folder) and schema_path.read_text(encoding="utf-8") != json_schema():
         schema_place = display_path(schema_path)
@@ -68,6 +78,18 @@ def _named_relations(folder: Path, names: Collection[str]) -> list[Relation]:
         named_relations,
         key=lambda relation: (len(relation.property), relation.property, relation.relation),
     )
+
+
+def _keys_with_placeholder(value: object, key: str = "") -> Iterator[str]:
+    """Yield the keys whose text has the skeleton's word: `label`, `phrases.did`."""
+    if isinstance(value, dict):
+        for name, inner_value in value.items():
+            yield from _keys_with_placeholder(inner_value, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, list):
+        for inner_value in value:
+            yield from _keys_with_placeholder(inner_value, key)
+    elif isinstance(value, str) and PLACEHOLDER in value.casefold():
+        yield key
 
 
 def _template_lines(relation: Relation) -> Iterator[str]:
