@@ -52,6 +52,30 @@ class _Group(_PlainFlags, TyperGroup):
     """The program with its commands."""
 
 
+def _with_values_apart(args: Sequence[str], params: Sequence[Any]) -> list[str]:
+    """Return arguments in which values of an option stand apart that were quoted as one.
+
+    `--window "4 quarters"` is `--window 4 quarters`. A text of another number of words is left.
+    """
+    value_counts = {
+        name: parameter.nargs
+        for parameter in params
+        if parameter.param_type_name == "option" and parameter.nargs > 1
+        for name in parameter.opts
+    }
+    separate_args: list[str] = []
+    for arg in args:
+        option_name, _, value = arg.partition("=")
+        last_arg = separate_args[-1] if separate_args else ""
+        if len(value.split()) > 1 and len(value.split()) == value_counts.get(option_name):
+            separate_args += [option_name, *value.split()]
+        elif len(arg.split()) > 1 and len(arg.split()) == value_counts.get(last_arg):
+            separate_args += arg.split()
+        else:
+            separate_args.append(arg)
+    return separate_args
+
+
 class _Command(_PlainFlags, TyperCommand):
     """A command that refuses an option with one value that is given twice, and pipes.
 
@@ -60,6 +84,7 @@ class _Command(_PlainFlags, TyperCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        args = _with_values_apart(args, self.get_params(ctx))
         given_options: list[Any] = [*self.make_parser(ctx).parse_args(args=[*args])[2]]
         for option in given_options:
             takes_one = option.param_type_name == "option" and not option.is_flag

@@ -165,9 +165,15 @@ def why_no_stop(questions: ReleaseQuestions) -> str | None:
         return None
     rows_text = f"the {row_count:,} answers about facts that had another answer before"
     if not outdated_count:
-        return f"of {rows_text}, {right_count:,} are right and none is outdated"
+        return (
+            f"of {rows_text}, {right_count:,} are right and none is outdated; it may stop after "
+            "the last period"
+        )
     if not right_count:
-        return f"of {rows_text}, {outdated_count:,} are outdated and none is right"
+        return (
+            f"of {rows_text}, {outdated_count:,} are outdated and none is right; it may stop "
+            "before the first period, which a release of a longer window shows (--window)"
+        )
     if period_count < 2:
         return f"{rows_text} began in one period"
     return (

@@ -36,6 +36,7 @@ from factdrift.scoring.score import ScoreOptions, Scores, score_predictions
 
 _MOST_PERIODS = 400
 """Periods of a window, a hundred years of quarters."""
+_DEFAULT_WINDOW = (4, "quarter")
 _SERVER_TIMEOUT = 10.0
 """Seconds in which the server of a model answers: it need not have loaded the model."""
 _PICTURES = ("began", "period")
@@ -43,7 +44,7 @@ _PICTURES = ("began", "period")
 _RECIPE = """\
 # Written by `factdrift quick`. The same release again, from what was mined:
 #   factdrift release recipe.yaml --dump {dump}
-dataset: dynamic-templama-{kind}
+dataset: {dataset}
 version: auto
 title: DynamicTempLAMA of the last {granularity}s
 summary: >-
@@ -94,9 +95,24 @@ class QuickOrder:
 
     @property
     def folder(self) -> Path:
-        """The folder of this window: another quarter begins anew."""
+        """The folder of this window: another quarter, and another length, begin anew."""
         kind = "" if self.endpoint is not None else "sample-"
-        return self.out / f"{kind}{self.periods[1]}"
+        return self.out / f"{kind}{self.periods[1]}{self._length}"
+
+    @property
+    def dataset(self) -> str:
+        """The name of the dataset: that of a window keeps it when the window moves on."""
+        kind = "sample" if self.endpoint is None else "quick"
+        return f"dynamic-templama-{kind}{self._length}"
+
+    @property
+    def _length(self) -> str:
+        """What names have of the length of the window: `-12-months`, nothing of the default."""
+        first, last = self.periods
+        period_count, granularity = last.index - first.index + 1, last.granularity
+        if (period_count, granularity) == _DEFAULT_WINDOW:
+            return ""
+        return f"-{period_count}-{granularity}{'s' * (period_count > 1)}"
 
 
 def window_periods(window: tuple[str, str], day: date) -> tuple[Period, Period]:
@@ -139,6 +155,11 @@ class QuickResult(NamedTuple):
         yield f"report: {display_path(self.report)}"
         if self.curve is not None:
             yield f"curve: {display_path(self.curve)}"
+        else:
+            yield (
+                "no curve: it needs two periods whose changes were answered; a longer --window has "
+                "more"
+            )
         for model_name, sentence in self.knowledge.items():
             yield f"{model_name}: {sentence}"
         if not self.knowledge:
@@ -220,7 +241,7 @@ def _write_recipe(order: QuickOrder) -> tuple[Path, bool]:
         input_fields = f"\n    homepage: {json.dumps(without_credentials(order.endpoint))}"
     recipe_text = _RECIPE.format(
         dump=SAMPLE if order.endpoint is None else "mined",
-        kind="sample" if order.endpoint is None else "quick",
+        dataset=order.dataset,
         about=input_fields,
         source="the bundled sample" if order.endpoint is None else "a SPARQL endpoint",
         relations=", ".join(order.relations),
@@ -231,7 +252,14 @@ def _write_recipe(order: QuickOrder) -> tuple[Path, bool]:
     recipe_file = order.folder / "recipe.yaml"
     with disk_errors(order.folder):
         order.folder.mkdir(parents=True, exist_ok=True)
-        is_new = not recipe_file.is_file() or recipe_file.read_text("utf-8") != recipe_text
+        is_another = recipe_file.is_file() and recipe_file.read_text("utf-8") != recipe_text
+        is_new = is_another or not recipe_file.is_file()
+        if is_another:
+            order.say(
+                f"warning: {display_path(order.folder)} was made otherwise, with other relations "
+                "or another endpoint: its recipe, scores and report are written anew, and the "
+                "release gets a new version; --out FOLDER keeps both apart"
+            )
         if is_new:
             with replacing(recipe_file) as unfinished_file:
                 unfinished_file.write_text(recipe_text, encoding="utf-8")
@@ -255,19 +283,26 @@ def _mine(order: QuickOrder, endpoint: str, is_new: bool) -> Path:
                 f"{display_path(order.folder)} everything is asked anew"
             )
             return mined_folder
-    mine_sparql(
-        endpoint,
-        mined_folder,
-        relations=properties,
-        classes=needs_classes,
-        user_agent=order.user_agent,
-        cache=order.folder / "answers",
-        snapshot=order.snapshot,
-        road=order.road,
-        minutes=order.minutes,
-        memory=order.memory,
-        say=order.say,
-    )
+    answers = order.folder / "answers"
+    try:
+        mine_sparql(
+            endpoint,
+            mined_folder,
+            relations=properties,
+            classes=needs_classes,
+            user_agent=order.user_agent,
+            cache=answers,
+            snapshot=order.snapshot,
+            road=order.road,
+            minutes=order.minutes,
+            memory=order.memory,
+            say=order.say,
+        )
+    except UserError as error:
+        if any(path.is_file() for path in answers.rglob("*")):
+            raise
+        hint_text = "the whole way without a network: factdrift quick --sample"
+        raise UserError(str(error), hint=hint_text) from error
     return mined_folder
 
 

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.recipes.recipe import read_recipe
 from factdrift.scoring.quick import (
     QuickOrder,
+    QuickResult,
     _mine,
     _write_recipe,
     knowledge_sentence,
@@ -90,7 +92,7 @@ def quick_order(out: Path, endpoint: str) -> QuickOrder:
 def test_the_recipe_says_the_window_and_no_password(tmp_path: Path) -> None:
     order = quick_order(tmp_path, "https://me:hunter2@example.org/a?b=#c")
     recipe_file, is_new = _write_recipe(order)
-    assert (recipe_file, is_new) == (tmp_path / "2025Q4/recipe.yaml", True)
+    assert (recipe_file, is_new) == (tmp_path / "2025Q4-2-quarters/recipe.yaml", True)
     recipe = read_recipe(recipe_file)
     assert recipe.build.model_dump()["window"] == {
         "granularity": "quarter",
@@ -103,6 +105,52 @@ def test_the_recipe_says_the_window_and_no_password(tmp_path: Path) -> None:
     assert _write_recipe(order) == (recipe_file, False)
 
 
+def test_another_window_has_names_of_its_own_and_other_relations_are_told(tmp_path: Path) -> None:
+    """Both in the same folder: neither may take the place of the other without a word."""
+    told: list[str] = []
+    order = replace(quick_order(tmp_path, "https://example.org"), say=told.append)
+    names = {}
+    for window in ("4 quarters", "1 quarter", "12 months", "2024Q4 2025Q4"):
+        first_word, last_word = window.split()
+        periods = window_periods((first_word, last_word), DAY)
+        recipe_file, is_new = _write_recipe(replace(order, periods=periods))
+        assert is_new
+        names[recipe_file.parent.name] = read_recipe(recipe_file).dataset
+    assert names == {
+        "2025Q4": "dynamic-templama-quick",
+        "2025Q4-1-quarter": "dynamic-templama-quick-1-quarter",
+        "2026M01-12-months": "dynamic-templama-quick-12-months",
+        "2025Q4-5-quarters": "dynamic-templama-quick-5-quarters",
+    }
+    assert told == []
+    _write_recipe(order)
+    _write_recipe(replace(order, relations=("P6",)))
+    (warning,) = told
+    assert "2025Q4-2-quarters was made otherwise" in warning and "--out FOLDER" in warning
+
+
+def test_without_a_network_the_sample_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_out_of_reach(*_: object, **more: object) -> None:
+        raise UserError("still out of reach", where="http://127.0.0.1:9/")
+
+    monkeypatch.setattr("factdrift.scoring.quick.mine_sparql", is_out_of_reach)
+    order = quick_order(tmp_path, "http://127.0.0.1:9/")
+    with pytest.raises(UserError, match=r"out of reach\n.*factdrift quick --sample"):
+        _mine(order, "http://127.0.0.1:9/", is_new=True)
+    (order.folder / "answers").mkdir(parents=True)
+    (order.folder / "answers/1.json").write_text("{}")
+    with pytest.raises(UserError, match=r"out of reach$"):
+        _mine(order, "http://127.0.0.1:9/", is_new=True)
+
+
+def test_it_is_said_why_there_is_no_curve() -> None:
+    result = QuickResult(Path("r"), Path("report.html"), None, {"m": "these answers"})
+    assert any("no curve" in line and "--window" in line for line in result.lines())
+    assert not any("no curve" in line for line in result._replace(curve=Path("c.png")).lines())
+
+
 def test_what_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     options = ["--out", tmp_path / "quick", "--endpoint", "http://127.0.0.1:9/"]
     for more_words, message in (
@@ -112,6 +160,8 @@ def test_what_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
         (["--user-agent", "me"], "only with a User-Agent that holds a contact"),
         ([], "--user-agent 'my-project/1.0"),
         (["--window", "quarter"], "--window needs 2 values"),
+        (["--window", "0 quarters"], "--window: 0 periods; 1 to 400"),
+        (["--window=0 quarters"], "--window: 0 periods; 1 to 400"),
         (["--model", "m", "--base-url", "http://127.0.0.1:9/v1"], "server does not answer"),
     ):
         assert message in run_cli("quick", *options, *more_words, ok=False).stderr
@@ -124,12 +174,12 @@ def test_the_whole_way_with_the_bundled_sample(tmp_path: Path) -> None:
     out = tmp_path / "quick"
     words = ["--sample", "--relations", "P286,P488", "--window", "3", "quarters"]
     printed = run_cli("quick", *words, "--out", out)
-    assert printed.stdout == f"{out / 'releases/dynamic-templama-sample/1.0.0'}\n"
-    card = (out / "releases/dynamic-templama-sample/1.0.0/README.md").read_text("utf-8")
+    assert printed.stdout == f"{out / 'releases/dynamic-templama-sample-3-quarters/1.0.0'}\n"
+    card = (out / "releases/dynamic-templama-sample-3-quarters/1.0.0/README.md").read_text("utf-8")
     assert "From the bundled sample." in card
     assert "not those of Wikidata" in card
-    assert (out / "sample-2025Q4/report/report.html").is_file()
-    assert (out / "releases/dynamic-templama-sample/1.0.0/data/updated").is_dir()
+    assert (out / "sample-2025Q4-3-quarters/report/report.html").is_file()
+    assert (out / "releases/dynamic-templama-sample-3-quarters/1.0.0/data/updated").is_dir()
 
 
 def test_the_sentence_about_knowledge() -> None:
@@ -183,7 +233,7 @@ def test_the_rows_are_those_of_the_dump_after_two_kills(server: Server, tmp_path
             while len(server.log) < request_count and run.poll() is None:
                 time.sleep(0.02)
             run.send_signal(signal.SIGKILL)
-    assert not (out / "2025Q4/mined/mined.json").exists()
+    assert not (out / "2025Q4-2-quarters/mined/mined.json").exists()
     server.delay = 0.0
     with serve_json(lambda _, body: model_reply(body, lambda prompt: "Leeds United")) as address:
         printed = run_cli(*words, "--model", "m", "--base-url", f"{address}/v1")
@@ -194,9 +244,9 @@ def test_the_rows_are_those_of_the_dump_after_two_kills(server: Server, tmp_path
     assert column_of(server.log, "accept").count(TSV) >= 12
     told_lines = r"\nreport: .*report.html\ncurve: .*\.png\nm: (knowledge stops|these)"
     assert re.search(told_lines, printed.stderr)
-    assert printed.stdout == f"{out / 'releases/dynamic-templama-quick/1.0.0'}\n"
+    assert printed.stdout == f"{out / 'releases/dynamic-templama-quick-2-quarters/1.0.0'}\n"
 
-    recipe = out / "2025Q4/recipe.yaml"
+    recipe = out / "2025Q4-2-quarters/recipe.yaml"
     dump_words = ["--dump", SAMPLE, "--out", tmp_path / "releases", "--build", tmp_path / "build"]
     run_cli("release", recipe, *dump_words)
     assert release_rows(out / "releases") == release_rows(tmp_path / "releases")
