@@ -22,7 +22,7 @@ from tests.test_docs import shell_commands
 ELSEWHERE = {
     r"make |for |done$|.*(python -m |\s)samples[/.]": "a checkout",
     r"pip install (?!-e)": "packages are installed before the tests",
-    r"factdrift (dumps|quick)|.*(https?://|--dump (latest|\d)|--user-agent)": "the network",
+    r"factdrift (dumps|quick (?!--s))|.*(https?://|--dump (latest|\d)|--user-agent)": "the network",
     r".*(release [^/]*--model |run-model|gpt2|all_minilm|OPENAI|streamingqa-paper)": "a model",
     r"echo |lm_eval |inspect |cd |--tasks": "another program",
     r".*(DATE|my-recipe|/1\.1\.0|-quarters/|releases/timeqa/)": "a release or recipe of yours",
@@ -59,6 +59,7 @@ def commands_to_run(page: Path) -> Iterator[str]:
 def test_a_third_of_all_commands_and_those_of_readme_are_run() -> None:
     readme = [*commands_to_run(PAGES[0])]
     assert len(readme) >= 10 and "factdrift score beir --run mine.trec" in readme
+    assert "factdrift quick --sample" in readme  # the folder that the lines after it name
     written = [command for page in PAGES for command in shell_commands(page.read_text("utf-8"))]
     assert 3 * sum(needs(command) is None for command in written) > len(written)
     parse = DocTestParser().get_examples
