@@ -189,3 +189,15 @@ def shortcut_objects(segments: ir.Table) -> ir.Table:
         longest=ranked.object.max(where=ranked.longest == 0),
         others=ranked.object.collect(distinct=True).sort(),
     )
+
+
+def without_covered_pairs(segments: ir.Table) -> ir.Table:
+    """Leave out pairs of a property where a relation that holds part of it has the subject, too.
+
+    So clubs are asked about as clubs where the dump says what is a club, else as teams.
+    """
+    segments = segments.mutate(property=segments.relation.re_extract(r"^P\d+", 0))
+    is_part = segments.relation != segments.property
+    of_parts = segments.filter(is_part).select("subject", "property").distinct()
+    whole_pairs = segments.filter(~is_part).anti_join(of_parts, ["subject", "property"])
+    return segments.filter(is_part).union(whole_pairs.select(segments.columns)).drop("property")

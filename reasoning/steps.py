@@ -28,7 +28,7 @@ from factdrift.reasoning.links import link_timelines
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 from factdrift.reasoning.selection import draw_pool
-from factdrift.reasoning.states import PAIR, build_knowledge
+from factdrift.reasoning.states import PAIR, build_knowledge, without_covered_pairs
 from factdrift.reasoning.titles import (
     bearers_in_dump,
     kind_of_office,
@@ -143,18 +143,6 @@ def _of_known_pairs(
         .union(object_counts.filter(object_counts.known > 1).select(*PAIR), distinct=True)
     )
     return segments.semi_join(known_pairs, PAIR)
-
-
-def without_covered_pairs(segments: ir.Table) -> ir.Table:
-    """Leave out pairs of a property where a relation that holds part of it has the subject, too.
-
-    So clubs are asked about as clubs where the dump says what is a club, else as teams.
-    """
-    segments = segments.mutate(property=segments.relation.re_extract(r"^P\d+", 0))
-    is_part = segments.relation != segments.property
-    of_parts = segments.filter(is_part).select("subject", "property").distinct()
-    whole_pairs = segments.filter(~is_part).anti_join(of_parts, ["subject", "property"])
-    return segments.filter(is_part).union(whole_pairs.select(segments.columns)).drop("property")
 
 
 class ReasoningRows(Step):

@@ -1,6 +1,7 @@
 """`as-of`: judgments by day, roles in other sentences, and the rows of the sample's release."""
 
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,24 @@ def test_what_lies_around_a_stretch() -> None:
     assert terms.ended_objects(date(2014, 1, 1)) == {"Q2"}
 
 
+def test_a_day_on_which_both_hold_separates_nobody_from_who_comes_next() -> None:
+    """Many statements end on the day on which the next one begins."""
+    terms = history(
+        ("Q2", "2010-01-01/2012-12-31"),
+        ("Q3", "2012-12-31/2014-12-31"),
+    )
+    day, one_day = date(2012, 12, 31), timedelta(1)
+    first = replace(terms.stretches[0], last=day - one_day)
+    second = replace(terms.stretches[1], first=day + one_day)
+    both = replace(first, first=day, last=day, objects=("Q2", "Q3"))
+    terms = replace(terms, stretches=[first, both, second])
+    assert terms.is_handover(both) and not terms.is_handover(first)
+    assert terms.after_handover(day) == second.first
+    assert terms.after_handover(day - one_day) == day - one_day
+    assert terms.successor(first) is second
+    assert terms.stretch_before(day, 92) is first
+
+
 def release(
     folder: Path, *more_lines: str, dropped_word: str = "nothing", ok: bool = True
 ) -> Completed:
@@ -218,8 +237,11 @@ def test_nothing_later_is_judged(sample: Path, prefix: str) -> None:
         assert question["asked_on"] >= question["as_of"]
         for passage_id in judged_ids:
             assert passages[passage_id]["day"] <= question["asked_on"]
+        # of a question with two hops, the evidence may be of the first one alone
         stated_objects = {
-            fact["object"] for passage_id in question["evidence"] for fact in facts[passage_id]
+            fact["object"]
+            for passage_id in (*question["evidence"], *question["supporting"])
+            for fact in facts[passage_id]
         }
         if question["kind"] == "abstain":
             assert not question["targets"] and not question["evidence"] + question["supporting"]
@@ -227,6 +249,44 @@ def test_nothing_later_is_judged(sample: Path, prefix: str) -> None:
             assert question["targets"] and (question["evidence"] or question["supporting"])
             assert not stated_objects or stated_objects & set(question["answer_ids"])
         assert not set(question["targets"]) & {*question["earlier"], *question["later"]}
+
+
+@PREFIXES
+def test_the_days_asked_about_are_not_those_of_passages(sample: Path, prefix: str) -> None:
+    """Else whoever looks for the day of the question in the texts needs no time to be right."""
+    starts: dict[tuple[str, str], set[date]] = {}
+    for fact in rows(sample, f"{prefix}stated"):
+        starts.setdefault((fact["subject"], fact["relation"]), set()).add(fact["since"])
+    states = [
+        question
+        for question in rows(sample, f"{prefix}questions")
+        if question["kind"] in ("newest", "older")
+    ]
+    on_a_start = [
+        question
+        for question in states
+        if question["as_of"] in starts[question["subject"], question["relation"]]
+    ]
+    assert len(states) > 100 and len(on_a_start) < 0.1 * len(states)
+
+
+@PREFIXES
+def test_who_is_to_abstain_has_heard_of_nothing_that_may_go_on(sample: Path, prefix: str) -> None:
+    """That an earlier term is over is in no text; so a memory that gives it would be right."""
+    facts = rows(sample, f"{prefix}stated")
+    for question in rows(sample, f"{prefix}questions"):
+        begun = [
+            (fact["since"], fact["stated_until"] or date.max)
+            for fact in facts
+            if (fact["subject"], fact["relation"]) == (question["subject"], question["relation"])
+            and fact["day"] <= question["asked_on"]
+            and fact["since"] <= question["as_of"]
+        ]
+        if question["kind"] == "abstain" and begun:
+            newest_start = max(begun)[0]
+            assert all(
+                until < question["as_of"] for since, until in begun if since == newest_start
+            ), question
 
 
 def test_prose_alone_gives_questions(sample: Path) -> None:

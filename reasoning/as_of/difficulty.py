@@ -313,10 +313,11 @@ _SEARCHES_CAPTION = (
     "word with a capital of the question."
 )
 _CAPTION = (
-    "Answers of a rule that knows nothing (guess: the name nearest to the question's words in "
-    "the passage that it finds), of a memory that reads sentences (prose), and of two that are "
-    "told every fact and its day: last keeps what it heard last, validity what began last by "
-    "the day asked about. Where there is nothing to know, to abstain is current."
+    f"Of {MOST_QUESTIONS} questions at most, drawn by hash: answers of a rule that knows nothing "
+    "(guess: the name nearest to the question's words in the passage that it finds), of a memory "
+    "that reads sentences (prose), and of two that are told every fact and its day: last keeps "
+    "what it heard last, validity what began last by the day asked about. Where there is nothing "
+    "to know, to abstain is current."
 )
 _KINDS_CAPTION = (
     "The kinds of questions, and how often each memory is right. A kind that is missing has no "

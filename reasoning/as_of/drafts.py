@@ -4,7 +4,7 @@ Drafts are cheap, so that many more are made than are asked. Each kind draws its
 what passages state, not on the day of an article alone.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -142,24 +142,30 @@ class AskableDrafts:
             stretch = history.stretch_on(as_of)
             if stretch is None or fact.object not in stretch.objects or not self._may_ask(as_of):
                 continue
-            if len(stretch.objects) > 1 and stretch.first == stretch.last:
-                continue  # the day of a handover, on which both hold
+            if history.is_handover(stretch):
+                continue
             for asked_on in self._asking_days(history, stretch, fact, as_of):
                 yield self._state(history, stretch, as_of, asked_on)
 
     def _days_of(self, history: History, fact: PassageFact) -> Iterator[date]:
-        """Days around a statement: within a month after it, long after it, and before it."""
-        stretch = history.stretch_on(fact.day)
-        if fact.is_current and stretch is not None:
-            days_left = (stretch.last - fact.day).days
+        """Days around a statement: within a month after it, long after it, and before it.
+
+        Who is told that something began takes it to go on until he hears of an end, so that days
+        long after a beginning are asked about as well as those after a state that is reported.
+        """
+        told_day = fact.day if fact.is_current else None if fact.stated_until else fact.stated_from
+        if told_day is not None:
+            told_day = history.after_handover(told_day)
+            stretch = history.stretch_on(told_day)
+            days_left = (stretch.last - told_day).days if stretch else 0
             yield (
-                fact.day + self._index(min(days_left, FRESH.days) + 1, "near", fact.passage) * _DAY
+                told_day + self._index(min(days_left, FRESH.days) + 1, "near", fact.passage) * _DAY
             )
             if days_left > FRESH.days:
                 later_days = min(days_left - FRESH.days, _LATER_DAYS)
                 drawn_days = self._index(later_days, "far", fact.passage)
-                yield fact.day + FRESH + (1 + drawn_days) * _DAY
-        last_day = fact.stated_until or (fact.day if fact.is_current else fact.stated_from)
+                yield told_day + FRESH + (1 + drawn_days) * _DAY
+        last_day = fact.stated_until or (fact.day if fact.is_current else None)
         if fact.stated_from and last_day:
             drawn_days = self._index((last_day - fact.stated_from).days + 1, "old", fact.passage)
             yield fact.stated_from + drawn_days * _DAY
@@ -211,7 +217,7 @@ class AskableDrafts:
             return
         tells_beginning = fact.is_change or fact.stated_from is not None
         near_days = self._index(FRESH.days + 1, "changed", fact.passage) * _DAY
-        as_of = term.start_last if tells_beginning else fact.day + near_days
+        as_of = history.after_handover(term.start_last) if tells_beginning else fact.day + near_days
         stretch = history.stretch_on(as_of)
         if stretch is None or stretch.objects != (fact.object,) or not self._may_ask(as_of):
             return
@@ -219,40 +225,45 @@ class AskableDrafts:
         words = self._words(history, stretch, "change", fact.passage)
         if not tells_beginning and as_of - term.start_last > _AROUND * _DAY:
             return  # a passage long afterwards does not tell who came when
-        wordings = list(self._ways_to_ask_change(history, stretch, term, as_of, asked_on, words))
+        wordings: list[str] = []
+        if tells_beginning:
+            wordings += self._ways_to_ask_beginning(history, stretch, term, asked_on, words)
+        wordings += self._between_two_days(history, term, as_of, words)
         if wordings:
             question_text = wordings[self._index(len(wordings), "way", fact.passage)]
             yield AskableDraft("change", (Hop(history, stretch),), as_of, asked_on, question_text)
 
-    def _ways_to_ask_change(
+    def _ways_to_ask_beginning(
         self,
         history: History,
         stretch: CertainStretch,
         term: rows.Segment,
-        as_of: date,
         asked_on: date,
         words: Words,
     ) -> Iterator[str]:
-        """The questions for a beginning: by its month, by who was before, by two days around it."""
-        assert term.start_first is not None, "others are not asked about"
-        month = Period.of(as_of, "month")
-        in_month = words.became_in_month(as_of)
+        """The questions for a beginning that a passage tells: by its month, and by who was before.
+
+        `stretch`: the one that begins with the term.
+        """
+        assert term.start_last is not None, "others are not asked about"
+        month = Period.of(term.start_last, "month")
+        in_month = words.became_in_month(term.start_last)
         is_whole = month.last <= min(asked_on, stretch.last)
-        tells_beginning = as_of == term.start_last
-        if (
-            in_month
-            and is_whole
-            and tells_beginning
-            and history.began_alone(term.object, month.first, month.last)
-        ):
+        if in_month and is_whole and history.began_alone(term.object, month.first, month.last):
             yield in_month
-        earlier = history.stretch_before(term.start_first, INTERIM)
-        if earlier is None or len(earlier.objects) != 1 or term.object in earlier.objects:
+        earlier = _one_before(history, term)
+        if earlier is not None and history.term_count(earlier.objects[0]) == 1:
+            after = words.became_after(self._names.entities[earlier.objects[0]].label)
+            if after:
+                yield after
+
+    def _between_two_days(
+        self, history: History, term: rows.Segment, as_of: date, words: Words
+    ) -> Iterator[str]:
+        """The question for a beginning by a day of the term before and the day asked about."""
+        earlier = _one_before(history, term)
+        if earlier is None:
             return
-        (earlier_object,) = earlier.objects
-        after = words.became_after(self._names.entities[earlier_object].label)
-        if after and tells_beginning and history.term_count(earlier_object) == 1:
-            yield after
         drawn_days = self._index(_AROUND, "between", history.key, as_of)
         first_day = max(earlier.first, earlier.last - drawn_days * _DAY)
         between = words.became_between(first_day, as_of)
@@ -261,7 +272,8 @@ class AskableDrafts:
 
     def _of_predecessor(self, history: History, fact: PassageFact) -> Iterator[AskableDraft]:
         """Ask who held before the successor of an object that a passage states."""
-        stretch = history.stretch_on(fact.day if fact.is_current else fact.since)
+        stated_day = history.after_handover(fact.day if fact.is_current else fact.since)
+        stretch = history.stretch_on(stated_day)
         successor = history.successor(stretch) if stretch else None
         if stretch is None or successor is None or fact.object not in stretch.objects:
             return
@@ -325,13 +337,17 @@ class AskableDrafts:
     # --- Silence ----------------------------------------------------------------------------------
 
     def _of_silence(self, history: History) -> Iterator[AskableDraft]:
-        """Ask about days of terms that no passage has stated by the day of asking."""
+        """Ask about days of terms that no passage has stated by the day of asking.
+
+        Nor may one have stated another term that may go on for all that was published: whoever
+        heard of it gives it as the answer, and no text says that it is none.
+        """
         for stretch in history.stretches:
             first_day = max(stretch.first, self._first)
             # That nothing is said after the end of the whole corpus would be no finding.
             end = min(self._last, self._last_stated)
             last_day = min(stretch.last, end, first_day + _LATER_DAYS * _DAY)
-            if len(stretch.objects) > 1 and stretch.first == stretch.last:
+            if history.is_handover(stretch):
                 continue
             if first_day > last_day:
                 continue
@@ -340,8 +356,31 @@ class AskableDrafts:
             later = self._later(as_of, "silence", history.key, stretch.first)
             for asked_on in (as_of, later):
                 known_facts = history.facts_until(asked_on)
-                if not any(fact.object in stretch.objects for fact in known_facts):
+                is_stated = any(fact.object in stretch.objects for fact in known_facts)
+                if not is_stated and not _may_go_on(known_facts, as_of):
                     yield self._state(history, stretch, as_of, asked_on, "abstain")
+
+
+def _one_before(history: History, term: rows.Segment) -> CertainStretch | None:
+    """The stretch of one other object that ends where a term begins, if it is known."""
+    if term.start_first is None:
+        return None
+    earlier = history.stretch_before(term.start_first, INTERIM)
+    if earlier is None or len(earlier.objects) != 1 or term.object in earlier.objects:
+        return None
+    return earlier
+
+
+def _may_go_on(facts: Iterable[PassageFact], day: date) -> bool:
+    """Whether what began last by a day, for all that these facts say, may hold on that day."""
+    begun_facts = [fact for fact in facts if fact.since <= day]
+    if not begun_facts:
+        return False
+    newest_start = max(fact.since for fact in begun_facts)
+    return any(
+        fact.since == newest_start and (fact.stated_until is None or fact.stated_until >= day)
+        for fact in begun_facts
+    )
 
 
 def _term_of(history: History, fact: PassageFact) -> rows.Segment | None:

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -25,7 +25,14 @@ from factdrift.reasoning.as_of.corpus import STATED, NewsStatements, PageStateme
 from factdrift.reasoning.as_of.rows import CertainStretch, PassageFact
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.selection import first_rows
-from factdrift.reasoning.states import EARLY, INTERIM, PAIR, build_knowledge, certain_stretches
+from factdrift.reasoning.states import (
+    EARLY,
+    INTERIM,
+    PAIR,
+    build_knowledge,
+    certain_stretches,
+    without_covered_pairs,
+)
 
 Pair = tuple[str, str]
 """Item id of the subject and property id of the relation."""
@@ -77,6 +84,7 @@ class HistoryTables(Step):
             gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
             entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
             segments = segments.filter(segments.relation.isin(list(self.phrases)))
+            segments = eng.keep(without_covered_pairs(segments))
             if stated_paths:
                 stated = eng.read(stated_paths, PassageFact)
                 pairs = eng.keep(self._stated_pairs(stated, segments))
@@ -203,6 +211,15 @@ class History:
             return None
         return self.stretches[place]
 
+    def is_handover(self, stretch: CertainStretch) -> bool:
+        """Whether a stretch is a single day on which several objects hold: one gives way then."""
+        return len(stretch.objects) > 1 and stretch.first == stretch.last
+
+    def after_handover(self, day: date) -> date:
+        """The day itself, or the next one if one object gives way to another on it."""
+        stretch = self.stretch_on(day)
+        return day + timedelta(1) if stretch and self.is_handover(stretch) else day
+
     def stretch_before(self, day: date, most_days: int) -> CertainStretch | None:
         """The last stretch before a day; None if more days than these lie between them."""
         place = bisect_left(self._firsts, day) - 1
@@ -213,12 +230,21 @@ class History:
         return stretch if 0 <= days_between <= most_days else None
 
     def successor(self, stretch: CertainStretch) -> CertainStretch | None:
-        """The stretch of one other object that follows the end of what holds in a stretch."""
+        """The stretch of one other object that follows the end of what holds in a stretch.
+
+        Between the two may be a day on which both hold.
+        """
         last_day = self.last_day_of(stretch)
         place = bisect_right(self._firsts, last_day)
         if place == len(self.stretches):
             return None
         following = self.stretches[place]
+        if (
+            self.is_handover(following)
+            and set(stretch.objects) <= set(following.objects)
+            and place + 1 < len(self.stretches)
+        ):
+            following = self.stretches[place + 1]
         is_soon = (following.first - last_day).days - 1 <= INTERIM
         is_other = len(following.objects) == 1 and following.objects[0] not in stretch.objects
         return following if is_soon and is_other else None

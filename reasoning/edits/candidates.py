@@ -25,8 +25,13 @@ from factdrift.builders.templama.told import ToldApart
 from factdrift.reasoning.edits.rows import EditChain, EditNeighbour, ReversibleEdit
 from factdrift.reasoning.families.base import DAY, Scope, array
 from factdrift.reasoning.families.holders import last_hop, longer_paths
-from factdrift.reasoning.states import EARLY, PAIR, Knowledge, build_knowledge
-from factdrift.reasoning.steps import without_covered_pairs
+from factdrift.reasoning.states import (
+    EARLY,
+    PAIR,
+    Knowledge,
+    build_knowledge,
+    without_covered_pairs,
+)
 
 EDIT_KEY = (*PAIR, "as_of")
 """The columns that name an edit in the tables of this step."""
