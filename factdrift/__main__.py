@@ -1,11 +1,6 @@
 """The program: `python -m factdrift`, and the console script `factdrift`."""
 
-import gc
 import sys
-
-# Rows and expressions are millions of objects without cycles. To look for some after each 700 of
-# them, as Python does, took an eighth of a small release.
-_OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
 def main() -> None:
@@ -13,8 +8,10 @@ def main() -> None:
 
     Working processes import this module again, so all imports are inside the function.
     """
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     try:
+        from factdrift.builders.core.collector import collect_seldom
+
+        collect_seldom()
         from factdrift.builders.core.progress import escape_reports
 
         escape_reports()

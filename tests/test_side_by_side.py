@@ -15,7 +15,14 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import alone
 from factdrift.builders.core.parallel import told_map
-from factdrift.builders.core.progress import progress, say
+from factdrift.builders.core.progress import (
+    Loudness,
+    is_watched,
+    progress,
+    say,
+    say_at_once,
+    set_loudness,
+)
 from factdrift.builders.core.sizes import divided_size
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.release.release import ReleaseOptions, shared_options
@@ -45,6 +52,41 @@ def test_lines_stay_together_and_one_error_stops_no_other(
         for word in ("begins", "ends")
         if (number, word) != (2, "ends")
     ]
+
+
+def announce_and_work(begun_path: Path) -> str:
+    """Say what begins and, as the first item, wait until another one has begun."""
+    say_at_once(f"building {begun_path.name}")
+    begun_path.touch()
+    while begun_path.name == "0" and len([*begun_path.parent.iterdir()]) == 1:
+        time.sleep(0.02)
+    say(f"{begun_path.name} is done")
+    return begun_path.name
+
+
+def test_what_is_said_at_once_does_not_wait_for_its_turn(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    items = [tmp_path / str(number) for number in range(3)]
+    assert list(told_map(announce_and_work, items, jobs=2, say=say)) == ["0", "1", "2"]
+    lines = capfd.readouterr().err.splitlines()
+    assert all(line.startswith("building ") for line in lines[:2])
+    assert [line for line in lines if "done" in line] == [f"{item.name} is done" for item in items]
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "loudness", "watched"),
+    [(True, "usual", True), (True, "quiet", False), (False, "usual", False)],
+)
+def test_only_who_sits_at_a_terminal_watches(
+    is_terminal: bool, loudness: Loudness, watched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
+    set_loudness(loudness)
+    try:
+        assert is_watched() is watched
+    finally:
+        set_loudness("usual")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Literal, NamedTuple, Self
 
 from factdrift.builders.core.errors import UserError
@@ -55,15 +56,12 @@ class Period:
     @property
     def first(self) -> date:
         """The first day of the period."""
-        year, period_place = divmod(self.index, PERIODS_PER_YEAR[self.granularity])
-        return date(year, period_place * (12 // PERIODS_PER_YEAR[self.granularity]) + 1, 1)
+        return _first_day(self)
 
     @property
     def last(self) -> date:
         """The last day of the period."""
-        if self.index + 1 >= 10_000 * PERIODS_PER_YEAR[self.granularity]:
-            return date.max  # the next period would begin in the year 10000
-        return (self + 1).first - timedelta(days=1)
+        return _last_day(self)
 
     def __add__(self, period_count: int) -> "Period":
         return Period(self.granularity, self.index + period_count)
@@ -73,6 +71,21 @@ class Period:
         letter = _PERIOD_LETTER[self.granularity]
         place_width = 2 if letter == "M" else 1
         return f"{year:04}" + (f"{letter}{period_place + 1:0{place_width}}" if letter else "")
+
+
+# A table has the same few periods in many rows.
+@lru_cache(1 << 12)
+def _first_day(period: Period) -> date:
+    periods_a_year = PERIODS_PER_YEAR[period.granularity]
+    year, period_place = divmod(period.index, periods_a_year)
+    return date(year, period_place * (12 // periods_a_year) + 1, 1)
+
+
+@lru_cache(1 << 12)
+def _last_day(period: Period) -> date:
+    if period.index + 1 >= 10_000 * PERIODS_PER_YEAR[period.granularity]:
+        return date.max  # the next period would begin in the year 10000
+    return (period + 1).first - timedelta(days=1)
 
 
 def periods(first: Period, last: Period) -> list[Period]:

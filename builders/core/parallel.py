@@ -9,11 +9,13 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 from multiprocessing import resource_tracker
 from types import ModuleType
 from typing import Any, TypeVar
 
+from factdrift.builders.core.collector import collect_seldom
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import escape_reports, told_to
 
@@ -51,37 +53,21 @@ def ordered_map(
             initializer(*initargs)
         yield from map(work, items)
         return
-    waiting_results: deque[Future[T]] = deque()
-    with _process_pool(jobs, initializer, initargs, hint) as start:
-        for item in items:
-            if len(waiting_results) >= jobs * ahead:
-                yield waiting_results.popleft().result()
-            waiting_results.append(start(work, item))
-        while waiting_results:
-            yield waiting_results.popleft().result()
-
-
-@contextmanager
-def _process_pool(
-    jobs: int,
-    initializer: Callable[..., None] | None = None,
-    initargs: tuple[Any, ...] = (),
-    hint: str = "",
-) -> Iterator[Callable[..., Future[Any]]]:
-    """Yield a function that lets a process work at an item; `ordered_map` says how they end."""
     process_pool = ProcessPoolExecutor(
         jobs,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
         initargs=(initializer, initargs),
     )
-
-    def start(work: Callable[..., T], *arguments: Any) -> Future[T]:
-        with _interrupt_later(), _main_hidden():
-            return process_pool.submit(work, *arguments)
-
+    waiting_results: deque[Future[T]] = deque()
     try:
-        yield start
+        for item in items:
+            if len(waiting_results) >= jobs * ahead:
+                yield waiting_results.popleft().result()
+            with _interrupt_later(), _main_hidden():
+                waiting_results.append(process_pool.submit(work, item))
+        while waiting_results:
+            yield waiting_results.popleft().result()
     except BaseException as error:
         # Python 3.14 has this as `terminate_workers`
         for process in list((getattr(process_pool, "_processes", None) or {}).values()):
@@ -100,15 +86,12 @@ def told_map(
     *,
     jobs: int,
     say: Callable[[str], None],
-    effort: Callable[[Item], float] = lambda item: 0.0,
 ) -> Generator[T | UserError, None, None]:
     """Yield the same as `ordered_map`, of a few items whose work says lines on its way.
 
     What it says in a process is told by `say` before its result is yielded, so that the lines of
     one item stay together, in the order of the items; bars are not shown. With one job, the lines
     are told at once. A `UserError` is yielded in place of a result, and the other items go on.
-    `effort` says how much work an item is: processes begin with the largest, so that none works
-    at that when all others have ended.
     """
     if jobs <= 1:
         for item in items:
@@ -117,11 +100,10 @@ def told_map(
             except UserError as error:
                 yield error
         return
-    by_effort = sorted(range(len(items)), key=lambda index: effort(items[index]), reverse=True)
-    with _process_pool(jobs) as start:
-        begun = {index: start(_with_lines, work, items[index]) for index in by_effort}
-        for index in range(len(items)):
-            lines, result = begun[index].result()
+    # who is done takes the next, however long the first one takes
+    told_results = ordered_map(partial(_with_lines, work), items, jobs=jobs, ahead=len(items))
+    with closing(told_results):
+        for lines, result in told_results:
             for line in lines:
                 say(line)
             yield result
@@ -180,6 +162,7 @@ def _main_hidden() -> Iterator[None]:
 
 def _begin(initializer: Callable[..., None] | None, initargs: tuple[Any, ...]) -> None:
     """Prepare a working process."""
+    collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the calling process says when to stop
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_caller, daemon=True).start()

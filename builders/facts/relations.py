@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -648,9 +649,15 @@ class _TemplateReader:
             raise ValueError(f"{relation_id} cannot be read: {first_line}") from None
 
 
+@cache
+def _our_relations() -> Relations:
+    """Return the project's relations, read once: a run asks for them at several places."""
+    return load_relations(TEMPLATES).whole()
+
+
 def relations_with_own(folder: Path) -> Relations:
     """Return the project's relations and those of a folder, which may replace some of ours."""
-    our_relations = load_relations(TEMPLATES).whole()
+    our_relations = _our_relations()
     if are_ours(folder):
         return our_relations
     own_relations = load_relations(folder)

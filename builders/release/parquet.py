@@ -1,7 +1,7 @@
 """Write rows as Parquet: the bytes are a function of the rows, not of how they were batched."""
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +55,14 @@ def read_source(row_source: RowSource, batch_size: int = ROW_GROUP) -> Iterator[
     file_facts = row_source.path.stat()
     if row_source.path.is_file() and file_facts.st_size <= _SMALL_FILE:
         table = _whole_table(row_source.path, file_facts.st_mtime_ns, file_facts.st_size)
-        for name, column_value in row_source.where.items():
-            column = table.column(name)
-            is_wanted = (
-                pc.is_null(column) if column_value is None else pc.equal(column, column_value)
-            )
-            table = table.filter(is_wanted)
+        conditions = [
+            pc.is_null(table.column(name))
+            if column_value is None
+            else pc.equal(table.column(name), column_value)
+            for name, column_value in row_source.where.items()
+        ]
+        if conditions:
+            table = table.filter(reduce(pc.and_, conditions))
         yield from table.to_batches(batch_size)
         return
     import pyarrow.dataset as ds  # which imports pandas, where that is installed

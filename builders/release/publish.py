@@ -48,6 +48,8 @@ RECIPE = "recipe.yaml"
 _SPLIT = re.compile(r"[A-Za-z0-9]\w*", re.ASCII)
 MOST_SPLITS = 30
 """The most splits of a config that the viewer of the Hub shows."""
+_SMALL_CONFIG = 8 << 20
+"""Bytes of a config's files whose ids fit into memory for sure, so that no database is opened."""
 # a split that is a period: `2021`, `2021Q3` or `2021M07`, but not `test`
 _PERIOD = re.compile(r"(\d{4})(?:Q\d|M\d\d)?")
 
@@ -387,6 +389,8 @@ def repeated_ids(folder: Path, config: ConfigEntry, spill_folder: Path | None = 
         SELECT id::VARCHAR FROM {duck.parquet(*split_paths)} GROUP BY id HAVING count(*) > 1
         ORDER BY id LIMIT 3
     """  # noqa: S608 - quoted by duck
+    if sum(split_path.stat().st_size for split_path in split_paths) <= _SMALL_CONFIG:
+        return [id_row[0] for id_row in duck.query(id_query)]
     with duck.connect(spill_folder) as db:
         return [id_row[0] for id_row in db.execute(id_query).fetchall()]
 

@@ -120,13 +120,13 @@ class ClozeRows(Step):
         """Yield the columns of each wording of a comparison's relation."""
         relation, subject_name = self.templates[delta["relation"]], delta["subject_name"]
         period, asked_period = self._periods(delta)
-        last_day = asked_period.last
+        period_name, last_day = str(period), asked_period.last
         at_end = self.told.changes.at == "end"
         for template_id, cloze_text in relation.cloze.items():
             blanked = query(cloze_text, subject_name, self.blank, relation.articles)
             prompt = on_day(blanked, last_day) if at_end else in_period(blanked, asked_period)
             yield {
-                "id": row_id(delta["subject"], delta["relation"], template_id, period),
+                "id": row_id(delta["subject"], delta["relation"], template_id, period_name),
                 "prompt": prompt,
                 "template": template_id,
                 "query": blanked,

@@ -15,7 +15,7 @@ answer a question. A caller names its reader and selects by kind.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -42,6 +42,7 @@ _FIRST_PLAIN_YEAR = 1000
 """Years below it are written with `AD`: a bare `37` would be read as a number."""
 
 
+@lru_cache(1 << 12)
 def format_date(day: date, form: str = "day") -> str:
     """A day in words, in the same way under every locale: `5 May 2005`.
 

@@ -9,6 +9,7 @@ is `single_token`.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,6 +33,11 @@ def row_views(counts: Sequence[int], max_tokens: int = 5) -> tuple[str, ...]:
     the M of the paper (section 3.3). An answer with count 0 cannot be written at all. Without
     counts, because no tokenizer is named, a row is only in `multi_token`.
     """
+    return _views(tuple(counts), max_tokens)
+
+
+@lru_cache(1 << 12)
+def _views(counts: tuple[int, ...], max_tokens: int) -> tuple[str, ...]:
     view_limits = {f"max_tokens_{max_tokens}": max_tokens, "single_token": 1}
     return (
         "multi_token",
@@ -63,8 +69,8 @@ class ViewSettings(Strict):
 
     def columns(self, counter: TokenCounter | None, answers: Iterable[str]) -> dict[str, Any]:
         """The columns `answer_tokens` and `views` of a row with these answers."""
-        counts = counter.counts(answers) if counter else []
-        return {"answer_tokens": tuple(counts), "views": row_views(counts, self.max_tokens)}
+        counts = tuple(counter.counts(answers)) if counter else ()
+        return {"answer_tokens": counts, "views": row_views(counts, self.max_tokens)}
 
     def single_answer_columns(self, counter: TokenCounter | None, answer: str) -> dict[str, Any]:
         """The same columns for a row with one answer; here `answer_tokens` is a number or null."""

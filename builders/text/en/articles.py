@@ -6,6 +6,7 @@ never which answer is right (a query's blank covers the article).
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from factdrift.builders.text.data import language_data
 
@@ -42,6 +43,7 @@ _LETTER_AN = frozenset("AEFHILMNORSX")
 _NUMBER_AN = re.compile(r"(?:8|1[18](?!\d))")
 
 
+@lru_cache(1 << 16)
 def takes_the(name: str) -> bool:
     """Whether running text puts "the" before this name: the Labour Party, but Italy, The Hague."""
     if _THE.fullmatch(name):
