@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import write_sorted
+from factdrift.builders.core.tidy import note_use
+from factdrift.builders.release.manifest import own_sha256
 from factdrift.builders.release.show import RowChoice, chosen_rows
+from factdrift.builders.rows import Entity
 from tests.conftest import run_cli
 from tests.release_sample import Sample, cloze, publish
 
@@ -40,6 +44,7 @@ def test_rows_lie_evenly_or_are_those_of_the_ids(
     ("choice", "message"),
     [
         (RowChoice(config="unchangd"), r"no config 'unchangd'\n  did you mean unchanged\?"),
+        (RowChoice(config="droped"), r"no config 'droped'\n  did you mean dropped\?"),
         (RowChoice(split="1999"), "no split '1999'\n  there are 2021Q3"),
         (RowChoice(columns=("promt",)), r"no column 'promt'\n  did you mean prompt\?"),
         (RowChoice(ids=(IDS[0],), columns=("promt",)), "no column 'promt'"),
@@ -76,6 +81,36 @@ def test_columns_by_name_the_whole_row_of_an_id_and_json(release: Path) -> None:
     (shown,) = json.loads(run_cli("show", release, IDS[4], "--json").stdout)
     assert (shown["config"], shown["split"]) == ("unchanged", "2021Q3")
     assert shown["row"]["answers"][0]["id"] == "Q1004"
+
+
+def test_what_was_left_out_is_shown_with_labels(tmp_path: Path) -> None:
+    """The card has it as a config; its items have labels in the tables of the build beside it."""
+    sample = Sample({"unchanged": {"2021Q3": [cloze(0)]}, "updated": {"2021Q3": []}})
+    folder = publish(tmp_path / "releases", sample).folder
+    mined = tmp_path / "build/mine-0123456789abcdef"
+    mined.mkdir(parents=True)
+    (mined / "statements.parquet").touch()
+    entities = [Entity("P54", "team", (), None, 1, 1, 1), Entity("Q1", "Ana", (), None, 1, 1, 1)]
+    write_sorted(mined / "entities.parquet", Entity, entities, "id")
+    note_use(tmp_path / "build", "sample", folder, ["0123456789abcdef"], own_sha256(folder))
+    run = run_cli("show", folder, "--config", "dropped", "--rows", 1)
+    assert run.stdout.startswith("dropped, 2 rows: What was left out, and why.\n")
+    values = dict(line.strip().split(maxsplit=1) for line in run.stdout.splitlines()[1:] if line)
+    assert (values["subject"], values["relation"]) == ("Q1 Ana", "P54 team")
+    assert f"factdrift why {values['item']} " in run.stderr
+    assert "no rows in updated\n" in run_cli("show", folder).stdout
+    nothing = run_cli("show", folder, "--config", "updated", "--split", "2021Q3")
+    assert nothing.stdout == "no rows in updated/2021Q3\n"
+
+
+def test_answers_are_printed_by_their_labels(release: Path) -> None:
+    columns = ("--columns", "previous_answers,answers,period_last")
+    printed = run_cli("show", release, "--rows", 1, *columns).stdout
+    assert [line.split() for line in printed.splitlines()[3:6]] == [
+        ["previous_answers", "Club", "4"],
+        ["answers", "Club", "4"],
+        ["period_last", "2021-09-30"],
+    ]
 
 
 def test_a_long_value_is_cut_in_its_middle_and_stays_on_its_line(tmp_path: Path) -> None:

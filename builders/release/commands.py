@@ -1,5 +1,6 @@
 """The commands that make releases, and look at them; `builders.cli` has them beside others."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -446,7 +447,14 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print a few rows of a release, of each config; or the whole rows of some ids."""
-    from factdrift.builders.release.show import RowChoice, chosen_rows, shown_lines
+    from factdrift.builders.release.show import (
+        DROPS,
+        RowChoice,
+        chosen_rows,
+        empty_places,
+        label_reader,
+        shown_lines,
+    )
 
     column_names = tuple(name.strip() for name in columns.split(",") if name.strip())
     choice = RowChoice(config, split, rows, tuple(row or ()), column_names)
@@ -460,18 +468,20 @@ def show(
         )
         return
     last_config = first_id = None
-    for shown in shown_rows:
-        if shown.config.name != last_config:
-            shown_config = shown.config
-            echo(
-                f"{shown_config.name}, {shown_config.row_count:,} rows: {shown_config.description}"
-            )
-        last_config, first_id = shown.config.name, first_id or shown.values.get("id")
-        for line in shown_lines(shown, all_columns=bool(row or column_names)):
-            echo(line)
-        echo("")
+    with label_reader(folder, choice) as label_of:
+        for shown in shown_rows:
+            if shown.config.name != last_config:
+                config_rows = f"{shown.config.row_count:,} rows"
+                echo(f"{shown.config.name}, {config_rows}: {shown.config.description}")
+            own_id = shown.values.get("item" if shown.config.name == DROPS else "id")
+            last_config, first_id = shown.config.name, first_id or own_id
+            for line in shown_lines(shown, label_of, all_columns=bool(row or column_names)):
+                echo(line)
+            echo("")
+    for place in () if row else empty_places(folder, choice):
+        echo(f"no rows in {place}")
     if first_id is not None:
-        say(f"next: factdrift why {first_id} {display_path(folder)}")
+        say(f"next: factdrift why {shlex.quote(first_id)} {display_path(folder)}")
 
 
 def correct(

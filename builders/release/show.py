@@ -1,6 +1,7 @@
 """`factdrift show`: a few rows of a release, to read before anything is run on them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -9,14 +10,29 @@ from typing import Any
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import did_you_mean
 from factdrift.builders.core.errors import UserError, on_a_line
+from factdrift.builders.core.schema import columns as schema_columns
 from factdrift.builders.core.schema import reading
+from factdrift.builders.facts.relations import property_of
+from factdrift.builders.release.card import DROPPED
 from factdrift.builders.release.manifest import (
+    ColumnEntry,
     ConfigEntry,
     Manifest,
+    SplitEntry,
     load_manifest,
     locate_file,
 )
-from factdrift.builders.release.why.lookup import ReleasedRow, find_row, similar_ids
+from factdrift.builders.release.parquet import type_name
+from factdrift.builders.release.why.histories import HistoryReader
+from factdrift.builders.release.why.lookup import (
+    ReleasedRow,
+    detail_items,
+    find_row,
+    labelled_detail,
+    similar_ids,
+)
+from factdrift.builders.release.why.tables import build_folder, build_tables
+from factdrift.builders.rows import Dropped
 
 __outside_step_keys__ = True
 
@@ -24,6 +40,10 @@ _BATCH_ROWS = 256
 """Rows in memory at a time: few, because a row can hold a whole page."""
 _TEXT_WIDTH = 300
 """Characters of a value that are printed: a prompt whole, the beginning of an article."""
+DROPS = "dropped"
+"""The name that the card gives to the table of what was left out."""
+LabelOf = Callable[[str], str]
+"""Gives the label of an item or relation by its id; "" where none is known."""
 _PLAIN_COLUMNS = 8
 """Columns that are printed of a row that asks nothing; builders put the telling ones first."""
 
@@ -61,10 +81,38 @@ def chosen_rows(release_folder: Path, choice: RowChoice) -> Iterator[ReleasedRow
             positions = [position - split.rows for position in positions]
 
 
-def shown_lines(row: ReleasedRow, *, all_columns: bool) -> Iterator[str]:
+def empty_places(release_folder: Path, choice: RowChoice) -> list[str]:
+    """Return the chosen configs, or the config and the chosen split, that have no row."""
+    release_manifest = load_manifest(release_folder)
+    split_ending = f"/{choice.split}" if choice.split else ""
+    return [
+        config.name + split_ending
+        for config in _chosen_configs(release_folder, release_manifest, choice)
+        if not any(split.rows for split in config.splits if choice.split in (None, split.name))
+    ]
+
+
+@contextmanager
+def label_reader(release_folder: Path, choice: RowChoice) -> Iterator[LabelOf]:
+    """Yield what tells the label of an item or relation, where the build has it; "" elsewhere.
+
+    What was left out names items by their ids alone; rows have the labels beside them.
+    """
+    if choice.config != DROPS:
+        yield lambda name: ""
+        return
+    release_manifest = load_manifest(release_folder)
+    build = build_tables(build_folder(release_folder), release_folder, release_manifest, ())
+    with duck.connect() as db:
+        reader = HistoryReader(db, release_folder, release_manifest, build)
+        yield lambda name: reader.label(name) or reader.label(property_of(name))
+
+
+def shown_lines(row: ReleasedRow, label_of: LabelOf, *, all_columns: bool) -> Iterator[str]:
     """Yield the values of a row for people, a line for each; the middle of long ones is left out.
 
     Of a row that asks something, the prompt and the answers are shown, else the first columns.
+    Items of what was left out have their labels behind them.
     """
     roles = row.config.roles
     if all_columns:
@@ -76,7 +124,28 @@ def shown_lines(row: ReleasedRow, *, all_columns: bool) -> Iterator[str]:
     name_width = max(map(len, ("place", *row_columns)))
     yield f"  {'place':<{name_width}}  {row.place}"
     for name in row_columns:
-        yield f"  {name:<{name_width}}  {_text(row.values[name])}"
+        value = row.values[name]
+        if value and row.config.name == DROPS and name == "detail":
+            value = labelled_detail(value, {item: label_of(item) for item in detail_items(value)})
+        elif value and row.config.name == DROPS and name in ("subject", "relation"):
+            value = f"{value} {label_of(value)}"
+        yield f"  {name:<{name_width}}  {_text(value)}".rstrip()
+
+
+def _dropped_config(release_folder: Path) -> ConfigEntry:
+    """What was left out, as a config, which the card names but the manifest does not."""
+    with reading(locate_file(release_folder, DROPPED)) as dropped_file:
+        row_count = dropped_file.metadata.num_rows
+    columns = [
+        ColumnEntry(**column._asdict() | {"type": type_name(column.type)})
+        for column in schema_columns(Dropped)
+    ]
+    return ConfigEntry(
+        name=DROPS,
+        description="What was left out, and why.",
+        columns=tuple(columns),
+        splits=(SplitEntry(name=DROPS, file=DROPPED, rows=row_count),),
+    )
 
 
 def _chosen_configs(
@@ -84,6 +153,8 @@ def _chosen_configs(
 ) -> list[ConfigEntry]:
     """The configs that have what was named; `UserError` where there is none."""
     chosen_configs = list(release_manifest.configs)
+    if choice.config is not None and release_manifest.config(DROPS) is None:
+        chosen_configs.append(_dropped_config(release_folder))
     for kind, wanted_name, names_of in (
         ("config", choice.config, _own_name),
         ("split", choice.split, _split_names),
@@ -167,14 +238,22 @@ def _rows_of_ids(
             yield replace(row, values=row_values)
 
 
+def _flat(value: Any) -> str:
+    """A value as words: items of a list behind each other, of an answer its label alone."""
+    if isinstance(value, list):
+        return " | ".join(map(_flat, value))
+    if isinstance(value, dict):
+        if value.get("label"):
+            return str(value["label"])
+        return ", ".join(f"{name} {_flat(inner)}" for name, inner in value.items())
+    return str(value)
+
+
 def _text(value: Any) -> str:
     """A value on one line, without its middle where it is long: `Ana Luz | Ana L.` of two texts."""
     if value is None or value == []:
         return "(none)"
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        value_text = " | ".join(value)
-    else:
-        value_text = str(value)
+    value_text = _flat(value)
     value_line = on_a_line(value_text)
     if len(value_line) <= _TEXT_WIDTH:
         return value_line

@@ -107,7 +107,7 @@ def labelled_detail(detail: str, labels: Mapping[str, str]) -> str:
     """
     parts = detail.split(" ") if len(detail_items(detail)) > 1 else [detail]
     return (", " if len(parts) > 1 else " ").join(
-        " ".join([part, *(labels[item] for item in detail_items(part) if item in labels)])
+        " ".join([part, *(labels[item] for item in detail_items(part) if labels.get(item))])
         for part in parts
     )
 
