@@ -10,6 +10,7 @@ from pydantic import Field
 from factdrift.builders.core.dataset import Dataset, FromParquet, Statistics, Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
+from factdrift.builders.core.steps import Step
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import learned_times, mining
 from factdrift.builders.facts.relations import NewsWording, Relation, RelationWording, property_of
@@ -103,7 +104,9 @@ class AsOf(DatasetBuilder):
         return Dataset(
             tables=tuple(tables),
             dropped=tuple(
-                FromParquet(run.folder(configs.questions) / "dropped.parquet") for configs in makers
+                FromParquet(run.folder(step) / "dropped.parquet")
+                for configs in makers
+                for step in configs.dropping_steps
             ),
             statistics=(
                 *statistics,
@@ -113,15 +116,27 @@ class AsOf(DatasetBuilder):
         )
 
     def _relations(self, run: Run) -> dict[str, Relation]:
-        """The relations that can be asked about and that texts can state."""
+        """The relations that can be asked about and that texts can state.
+
+        `UserError`: the recipe names one whose template does not say how texts state it.
+        """
         with_phrases = relations_with_phrases(run, self.relations, "event", "ask")
         wordings = _news_wordings(
             run, {relation_id: relation for relation_id, (relation, _) in with_phrases.items()}
         )
         relations: dict[str, Relation] = {}
+        without_wording: list[str] = []
         for relation_id, (relation, _) in with_phrases.items():
             if relation_id in wordings:
                 relations[relation_id] = relation
+            elif relation_id in self.relations:
+                without_wording.append(relation_id)
+        if without_wording:
+            raise UserError(
+                f"no words by which texts state {', '.join(without_wording)}",
+                hint="add a `news:` block with `cues` and `ask` to its template, as "
+                "templates/P488.yaml, or leave it out",
+            )
         return relations
 
     def _of_texts(
@@ -222,6 +237,15 @@ class _Configs:
     passages: Corpus | Statements
     questions: JudgedQuestions
 
+    @property
+    def dropping_steps(self) -> tuple[Step, ...]:
+        """The steps that say what they left out."""
+        return tuple(
+            step
+            for step in (self.passages, self.questions)
+            if isinstance(step, Statements | JudgedQuestions)
+        )
+
     def tables(self, run: Run) -> Iterator[Table]:
         """The configs."""
         questions_folder = run.folder(self.questions)
@@ -288,7 +312,8 @@ def _news_wordings(run: Run, relations: Mapping[str, Relation]) -> dict[str, New
     all_relations = steps.all_relations(run)
     wordings: dict[str, NewsWording] = {}
     for relation_id, relation in relations.items():
-        wording = relation.news or all_relations[property_of(relation_id)].news
-        if wording:
+        # the whole property may have no template
+        property_relation = all_relations.get(property_of(relation_id), relation)
+        if wording := relation.news or property_relation.news:
             wordings[relation_id] = wording
     return wordings

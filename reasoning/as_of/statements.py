@@ -6,10 +6,15 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+import ibis
+
 from factdrift.builders import rows
 from factdrift.builders.core.hashing import row_id, seeded_fraction, seeded_index
 from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.core.tables import has_label
+from factdrift.builders.facts.release_columns import as_dropped
+from factdrift.builders.facts.steps import DROPPED_ORDER
 from factdrift.builders.text.dates import format_date
 from factdrift.reasoning.as_of.corpus import PASSAGE_ORDER, PASSAGES, STATED
 from factdrift.reasoning.as_of.drafts import AskableDraft, Hop
@@ -18,7 +23,7 @@ from factdrift.reasoning.as_of.judgments import FRESH
 from factdrift.reasoning.as_of.rows import DatedPassage, PassageFact
 from factdrift.reasoning.as_of.wordings import AskedRelation, Words
 from factdrift.reasoning.names import Verbalizer, boundary
-from factdrift.reasoning.states import INTERIM
+from factdrift.reasoning.states import INTERIM, PAIR
 
 # From two months, when most texts about a change have been written, to three years and a bit: late
 # enough that a newer fact may have come before. Both are guesses.
@@ -45,7 +50,9 @@ class Statements(Step):
     """Puts the terms of histories into words.
 
     Writes `passages.parquet` (`DatedPassage`), by day and id, and `stated.parquet` (`PassageFact`),
-    by history and day. `late` is the share of sentences that come long after what they state began.
+    by history and day. `dropped.parquet` has the histories that change and are not drawn, for their
+    subject cannot be asked about. `late` is the share of sentences that come long after what they
+    state began.
     """
 
     name: ClassVar[str] = "as-of-statements"
@@ -64,6 +71,27 @@ class Statements(Step):
         write_sorted(out / PASSAGES, DatedPassage, passages, *PASSAGE_ORDER)
         facts = [statement.fact for statement in statements]
         write_sorted(out / STATED, PassageFact, facts, "subject", "relation", "day", "passage")
+        self._write_dropped(out, workspace)
+
+    def _write_dropped(self, out: Path, workspace: Workspace) -> None:
+        """Write the pairs that `HistoryTables` never draws, whatever their terms are."""
+        timelines_path = workspace.folder(self.tables.timelines) / "timelines.parquet"
+        entities_path = workspace.folder(self.tables.facts) / "entities.parquet"
+        with workspace.engine() as eng:
+            segments = eng.read(timelines_path, rows.Segment)
+            segments = segments.filter(segments.relation.isin(list(self.tables.phrases)))
+            pairs = segments.group_by(PAIR).agg(object_count=segments.object.nunique())
+            pairs = pairs.filter(pairs.object_count > 1)
+            entities = eng.read(entities_path, rows.Entity)
+            pairs = pairs.left_join(entities, pairs.subject == entities.id)
+            pairs = pairs.mutate(
+                reason=ibis.cases(
+                    (pairs.enwiki.isnull(), "no_sitelink"),
+                    (~has_label(pairs.label), "unlabelled_subject"),
+                )
+            )
+            undrawn_pairs = as_dropped(pairs.filter(pairs.reason.notnull()), self.name)
+            eng.write(undrawn_pairs, out / "dropped.parquet", rows.Dropped, DROPPED_ORDER)
 
     def _of_history(self, history: History, names: Verbalizer) -> Iterator[MadeSentence]:
         for term in history.terms:
