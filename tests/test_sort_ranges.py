@@ -13,7 +13,7 @@ import pytest
 from factdrift.builders.core import duck as duckdb_queries
 from factdrift.builders.core import sort_ranges
 from factdrift.builders.core.engine import Spilled, engine
-from factdrift.builders.core.schema import typed_rows
+from factdrift.builders.core.schema import ROW_GROUP, typed_rows
 from factdrift.builders.core.steps import Workspace
 from tests.histories import parquet
 
@@ -83,6 +83,30 @@ def test_a_file_is_the_same_however_many_ranges(
     assert list(typed_rows(out_file, SortedRow)) == sorted(rows, key=in_order)
     assert len(written_bytes) == 1
     assert list((tmp_path / "scratch").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_row_groups_end_at_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    input_file, out_file = tmp_path / "rows.parquet", tmp_path / "sorted.parquet"
+    row_count = 2 * ROW_GROUP + 1
+    made_rows = "'Q' || hash(i) % 90000 AS subject, '' AS text, i AS number, 0.5 AS score"
+    with duckdb_queries.connect(tmp_path) as connection:
+        connection.execute(
+            f"COPY (SELECT {made_rows}, []::VARCHAR[] AS items FROM range({row_count}) t(i))"
+            f" TO '{input_file}' (FORMAT parquet)"
+        )
+    written_bytes = set()
+    for row_bytes in (1, 1_000_000):
+        monkeypatch.setattr("factdrift.builders.core.engine._ROW_BYTES", row_bytes)
+        monkeypatch.setattr("factdrift.builders.core.engine._RANGES_IN_MEMORY", 100)
+        with engine("duckdb", tmp_path / "scratch", memory="200MB", threads=2) as duck:
+            duck.write(duck.read(input_file, SortedRow), out_file, SortedRow, ORDER)
+            assert (duck.spilled.rows > 0) == (row_bytes > 1)
+        written_bytes.add(out_file.read_bytes())
+    metadata = pq.read_metadata(out_file)
+    group_sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    assert group_sizes == [ROW_GROUP, ROW_GROUP, 1]
+    assert len(written_bytes) == 1
 
 
 def test_an_empty_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,9 +36,10 @@ EngineName = str
 _DUCKDB_SHARE = 0.8
 """The share of the memory that is DuckDB's limit: the rest is for what its limit does not count,
 above all its allocator's spare pages and the rows that Arrow takes over."""
-_RANGES_IN_MEMORY = 16
+_RANGES_IN_MEMORY = 8
 """How many ranges of rows that are sorted fit into DuckDB's limit. A range is held several times
-while it is sorted, beside stored tables that are not all moved to disk."""
+while it is sorted, beside stored tables that are not all moved to disk. With more ranges, what is
+held of each until it is written would be too little for a file."""
 _SORTING = "sorting_"
 """The prefix of the folders of rows that wait to be sorted."""
 _ROW_BYTES = 500
