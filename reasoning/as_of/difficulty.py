@@ -42,9 +42,9 @@ MOST_QUESTIONS = 500
 """Questions that are measured, drawn by hash: a share of them is right to 4.5 points, 19 of 20
 times, and a large corpus is searched in some minutes."""
 EASY_SHARE = 0.5
-"""The share of right answers of a rule without knowledge above which a recipe warns."""
-KNOW_NOTHING = ("guess", "prose")
-"""The rules that read text and know nothing of the facts."""
+"""The share of right answers of a rule that is told no facts above which a recipe warns."""
+TOLD_NO_FACTS = {"guess": "which knows nothing", "prose": "which reads with a few lines of code"}
+"""The rules that get the text alone, as a system under test does, and what each of them is."""
 _ROWS = 1024
 """Passages in memory at a time."""
 
@@ -326,19 +326,19 @@ _KINDS_CAPTION = (
 
 
 def easy_notes(results: Path) -> Iterator[str]:
-    """Yield a warning for each rule without knowledge that is right in most questions."""
+    """Yield a warning for each rule that is told no facts and is right in most questions."""
     for rule, share in easy_rules(results):
         yield (
-            f"warning: `{rule}`, which knows nothing, is right in {share:.0%} of the questions: "
+            f"warning: `{rule}`, {TOLD_NO_FACTS[rule]}, is right in {share:.0%} of the questions: "
             "they are too easy to tell systems apart"
         )
 
 
 def easy_rules(results: Path) -> list[tuple[str, float]]:
-    """Return the rules without knowledge that are right too often, with their shares."""
+    """Return the rules that are told no facts and are right too often, with their shares."""
     query = """
         SELECT rule, avg((verdict = 'current')::INT) AS share FROM read_parquet(?)
         WHERE verdict IS NOT NULL GROUP BY rule ORDER BY rule
     """
     shares = {row["rule"]: float(row["share"]) for row in duck.records(query, [results])}
-    return [(rule, shares[rule]) for rule in KNOW_NOTHING if shares.get(rule, 0) > EASY_SHARE]
+    return [(rule, shares[rule]) for rule in TOLD_NO_FACTS if shares.get(rule, 0) > EASY_SHARE]
