@@ -28,7 +28,10 @@ _SHARED = (
 """Relations that become a common table expression where several others read them."""
 _NO_READERS = (ops.Field, ops.CountStar, ops.CountDistinctStar)
 """Values that name a relation, but do not read it."""
-_AS_THEY_ARE = (ops.Field, ops.Literal, ops.PhysicalTable, ops.Reference)
+_AS_THEY_ARE = (
+    *(ops.Field, ops.Literal, ops.Unary, ops.Binary, ops.SortKey),
+    *(ops.PhysicalTable, ops.Reference, ops.Project, ops.Filter, ops.Aggregate, ops.JoinChain),
+)
 """Nodes that no rule of Ibis's rewrites, and that are most of an expression."""
 
 
@@ -41,7 +44,10 @@ class DuckSQL(DuckDBCompiler):  # type: ignore[misc]
 
     def visit_Project(self, op: Any, *, parent: Any, values: Any) -> Any:
         """Write the columns, or a star where they are those of the parent."""
-        is_star = tuple(op.values.items()) == tuple(op.parent.fields.items())
+        is_star = tuple(op.values) == op.parent.schema.names and all(
+            isinstance(value, ops.Field) and (value.name, value.rel) == (name, op.parent)
+            for name, value in op.values.items()
+        )
         return _from(parent, *([STAR] if is_star else self._cleanup_names(values)))
 
     def visit_Filter(self, op: Any, *, parent: Any, predicates: Any) -> Any:
