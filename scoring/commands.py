@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from factdrift.builders.core import keys
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.options import (
     TEMPLATES,
@@ -116,6 +117,8 @@ def score(
         echo_json({"folder": scores.folder, **scores.summary})
     for line in () if as_json else summary_lines(scores):
         echo(line)
+    if not as_json:
+        say(f"next: factdrift report {display_path(scores.folder)} --to report")
     if share is not None:
         from factdrift.scoring import results
 
@@ -210,7 +213,10 @@ def baselines(
     answer_files = list(write_baselines(release, out, limit)) if out else []
     for path in answer_files:
         say(f"answers: {path}")
-    predictions_name = answer_files[-1] if answer_files else "FILE"
+    # a guess whose figures are shown: that of the answers before has rows right by what they are
+    predictions_name = next(
+        (path for path in answer_files if path.stem == "most-frequent"), Path("FILE")
+    )
     say(f"next: factdrift score {release} --predictions {predictions_name}")
 
 

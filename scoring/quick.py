@@ -224,8 +224,8 @@ def knowledge_sentence(scores: Scores) -> str:
     """Say in which period a model's knowledge stops, or that its answers do not show it."""
     if stop := scores.stop:
         return (
-            f"knowledge stops in {stop.last_known} ({stop.low} to {stop.high}, from {stop.n:,} "
-            "answers about what changes)"
+            f"knowledge stops in {stop.last_known} (95 % interval {stop.low} to {stop.high}, from "
+            f"{stop.n:,} answers about what changes)"
         )
     return (
         "these answers do not show where knowledge stops: it may be before or after all of these "

@@ -265,7 +265,9 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
         mean_table = tuple(_table(questions, metrics, draw_weights))
         twin_differences = list(twin_rows_differences(questions))
         knowledge_stop = find_knowledge_stop(questions, draw_weights)
-        repeated_answer = repeated_words(questions)
+        # that it is often the same is how a guess is made
+        is_guess = getattr(description, "guess", None) is not None
+        repeated_answer = None if is_guess else repeated_words(questions)
         sentences = sentence_answers(questions)
         warnings = [repeated_answer.warning] if repeated_answer else []
         for warning in [*warnings, *([sentences.warning] if sentences.are_many else [])]:
@@ -480,18 +482,19 @@ def _leave_to_other_configs(questions: ReleaseQuestions, release_folder: Path) -
 def _notes(questions: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[str]:
     """Yield a line about each group of rows or predictions that was left out."""
     if counts["elsewhere"]:
-        yield f"{counts['elsewhere']:,} predictions are of other configs, which are not scored"
+        elsewhere_text = _amount(counts["elsewhere"], "prediction")
+        yield f"left out: {elsewhere_text} of other configs, which are not scored"
     if counts["unknown"]:
-        yield f"{counts['unknown']:,} predictions of unknown rows are left out"
+        yield f"left out: {_amount(counts['unknown'], 'prediction')} of unknown rows"
     if counts["undecided"]:
         yield (
-            f"{counts['undecided']:,} rows have likelihoods of accepted answers alone, among which "
-            "there is nothing to choose: they are left out"
+            f"left out: {_amount(counts['undecided'], 'row')} with likelihoods of accepted answers "
+            "alone, among which there is nothing to choose"
         )
     if counts["neutral"]:
         yield (
-            f"{counts['neutral']:,} predictions name what was so before and still is, where "
-            "what came is asked for: they are left out"
+            f"left out: {_amount(counts['neutral'], 'prediction')} of what was so before and still "
+            "is, where what came is asked for"
         )
     empty_configs = []
     for config_name, answered_count, row_count in questions.db.execute("""
@@ -504,6 +507,11 @@ def _notes(questions: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[s
             yield f"{config_name}: {answered_count:,} of {row_count:,} rows"
     if empty_configs:
         yield f"no predictions of {', '.join(empty_configs)}"
+
+
+def _amount(count: int, noun: str) -> str:
+    """Return `1 row`, or `1,234 rows`."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _metrics(questions: ReleaseQuestions) -> list[str]:

@@ -68,8 +68,9 @@ def _remarks(scores: Scores) -> Iterator[str]:
         yield f"{time_words(scores.time)} with fewer than {FEWEST} rows say little: {few_text}"
     if stop := scores.stop:
         yield (
-            f"knows what changed until {stop.last_known} ({stop.low} to {stop.high}), "
-            f"not since {stop.first_unknown}: from the {stop.n:,} of {row_count:,} answers that "
+            f"knows what changed until {stop.last_known} "
+            f"(95 % interval {stop.low} to {stop.high}), not since {stop.first_unknown}: from the "
+            f"{stop.n:,} of {row_count:,} answers that "
             "are right or outdated about a fact that changed"
         )
     elif scores.no_stop:
@@ -83,14 +84,14 @@ def time_words(time_stratum: str) -> str:
 
 
 def few_rows_text(row_counts: Mapping[str, int]) -> str:
-    """Return the times of fewer than `FEWEST` rows, the newest first: `2025Q4 (5)`; else a blank.
+    """Return the times of fewer than `FEWEST` rows, in the order of tables: `2025Q4 (5)`; or "".
 
-    Of many the first few are listed, and the number of the others.
+    Of many the last few are listed, and the number of those before them.
     """
-    listed_times = [f"{value} ({n})" for value, n in row_counts.items() if n < FEWEST][::-1]
-    further_count = len(listed_times) - _LISTED
-    listed_text = ", ".join(listed_times[:_LISTED])
-    return f"{listed_text} and {further_count} others" if further_count > 0 else listed_text
+    few_times = [f"{value} ({n})" for value, n in row_counts.items() if n < FEWEST]
+    further_count = len(few_times) - _LISTED
+    listed_text = ", ".join(few_times[-_LISTED:])
+    return f"{further_count} earlier ones and {listed_text}" if further_count > 0 else listed_text
 
 
 def _metric_table(

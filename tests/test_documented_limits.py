@@ -157,7 +157,9 @@ def test_answers_have_sixteen_tokens() -> None:
 
 
 def test_nine_rows_are_few() -> None:
-    assert few_rows_text({"2025Q2": 10, "2025Q3": 9, "2025Q4": 0}) == "2025Q4 (0), 2025Q3 (9)"
+    assert few_rows_text({"2025Q2": 10, "2025Q3": 9, "2025Q4": 0}) == "2025Q3 (9), 2025Q4 (0)"
+    many_times = few_rows_text({str(year): year - 2000 for year in range(2000, 2007)})
+    assert many_times == "2 earlier ones and 2002 (2), 2003 (3), 2004 (4), 2005 (5), 2006 (6)"
 
 
 # --- Bounds of keys and options -------------------------------------------------------------------

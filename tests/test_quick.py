@@ -186,7 +186,8 @@ def test_the_sentence_about_knowledge() -> None:
     stop = {"last_known": "2024Q4", "first_unknown": "2025Q1", "n": 1234}
     stop |= {"low": "2024Q3", "high": "2025Q1"}
     scores = Scores(Path(), {"knowledge": stop}, ())
-    expected = "knowledge stops in 2024Q4 (2024Q3 to 2025Q1, from 1,234 answers about what changes)"
+    bracket = "95 % interval 2024Q3 to 2025Q1, from 1,234 answers about what changes"
+    expected = f"knowledge stops in 2024Q4 ({bracket})"
     assert knowledge_sentence(scores) == expected
     assert "do not show" in knowledge_sentence(Scores(Path(), {"knowledge": None}, ()))
 

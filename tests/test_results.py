@@ -192,7 +192,10 @@ def test_the_reference_results_are_few_and_small() -> None:
 def test_answers_that_know_nothing(sample: Path, tmp_path: Path) -> None:
     """Scored as predictions, the guesses have the figures that `baselines` prints."""
     release_folder = sample / "releases/dynamic-templama/1.0.0"
-    lines = run_cli("baselines", release_folder, "--out", tmp_path).stdout.splitlines()
+    printed = run_cli("baselines", release_folder, "--out", tmp_path)
+    lines = printed.stdout.splitlines()
+    # of a guess whose figures a report shows
+    assert printed.stderr.endswith(f"--predictions {tmp_path / 'most-frequent.jsonl'}\n")
     updated = next(line.split() for line in lines if line.startswith("updated "))
     for stratum_place, guess in ((2, "longest-held"), (3, "most-frequent")):
         words = ["--config", "updated", "--partial", "--out", tmp_path / guess]

@@ -236,8 +236,8 @@ def test_what_is_not_scored_is_counted(tmp_path: Path) -> None:
     assert row_counts == {"rows": 3, "neutral": 1, "undecided": 1}
     assert mean(release_scores, "exact_match", config="updated") == (1, 1)
     assert [output_line[:18] for output_line in told_answers] == [
-        "1 rows have likeli",
-        "1 predictions name",
+        "left out: 1 row wi",
+        "left out: 1 predic",
     ]
 
 
@@ -324,6 +324,12 @@ def test_an_answer_again_and_again_is_told_unless_it_is_right(
         "11 of 11 answers are 'c3', which is right in 2 rows" in output_line
         for output_line in told_answers
     )
+    # of a guess, which does not read the question, it says nothing
+    guess_file = predict(release_folder, tmp_path / "guess.jsonl", lambda _: "C3")
+    guess_file.with_suffix(".json").write_text('{"model": "m", "guess": "most frequent"}')
+    told_answers.clear()
+    scored(release_folder, guess_file, say=told_answers.append)
+    assert not any("which is right in" in output_line for output_line in told_answers)
 
 
 @pytest.mark.parametrize(

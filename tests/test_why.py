@@ -24,10 +24,10 @@ from factdrift.builders.release.manifest import load_manifest, own_sha256
 from factdrift.builders.release.publish import write_release
 from factdrift.builders.release.why.drawing import WIDTH, bar, span_of, svg, year_line
 from factdrift.builders.release.why.explain import Explanation, WhySources, explain
-from factdrift.builders.release.why.histories import AskedTime, FactHistory, Term
+from factdrift.builders.release.why.histories import AskedTime, FactHistory, Term, item_address
 from factdrift.builders.release.why.tables import build_folder
 from factdrift.builders.release.why.texts import readable_article
-from factdrift.builders.release.why.words import days_text, lines, plain_data
+from factdrift.builders.release.why.words import days_text, lines, plain_data, stretch_text
 from factdrift.builders.rows import Answer, Dropped, Entity, Segment, Statement
 from factdrift.builders.wmt.index import index_archive
 from factdrift.builders.wmt.read import read_articles
@@ -386,6 +386,14 @@ def test_a_row_of_a_package_gets_at_least_the_shared_part(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("first", "last", "words"), CASES["days"])
 def test_days_at_their_precision(first: str | None, last: str | None, words: str) -> None:
     assert days_text(day_or_none(first), day_or_none(last)) == words
+
+
+def test_a_made_up_item_has_no_page_and_a_stretch_has_one_pair_of_ends() -> None:
+    assert item_address("Q900000000", "P6") == ""
+    assert item_address("Q899999999", "P54-club").endswith("/Q899999999#P54")
+    vague_start = "between 2018-01-01 and 2018-10-29"
+    assert stretch_text(vague_start, "2018-10-29") == f"a day {vague_start} until 2018-10-29"
+    assert stretch_text("2018", "no end") == "2018 to no end"
 
 
 def drawn(start: tuple[str | None, str | None], end: tuple[str | None, str | None]) -> Term:

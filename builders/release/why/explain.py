@@ -394,7 +394,7 @@ class _Explainer:
             items = dict.fromkeys(
                 name.partition("$")[0].upper() for name in statement_ids if "$" in name
             )
-            addresses = ", ".join(item_address(item) for item in items)
+            addresses = ", ".join(item_address(item) or item for item in items)
             missing.append(f"the dates of the statements; their items: {addresses}")
         elif any(not history.terms for history in histories) and not self._build.is_of_release:
             release, build = display_path(self._folder), display_path(self._build.root)

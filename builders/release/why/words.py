@@ -1,5 +1,6 @@
 """An explanation in words, for a terminal, and as plain data."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import Any
@@ -191,7 +192,7 @@ def _fact_lines(row: Values) -> Iterator[str]:
 def _term_days(row: Values, prefix: str) -> str:
     start_first, start_last, end_first, end_last = (row[prefix + name] for name in DATES)
     end = "no stated end" if row[f"{prefix}end_open"] else days_text(end_first, end_last)
-    return f"{days_text(start_first, start_last)} to {end}"
+    return stretch_text(days_text(start_first, start_last), end)
 
 
 def _says_nothing(value: Any) -> bool:
@@ -271,7 +272,8 @@ def _history_lines(history: FactHistory, explanation: Explanation) -> Iterator[s
     subject = history.subject_label or history.subject
     relation = history.relation_label or history.relation
     yield f"{subject} ({history.subject}): {relation} ({history.relation})"
-    yield f"  {history.address}"
+    if history.address:
+        yield f"  {history.address}"
     if history.terms:
         yield from _drawn(history, explanation)
     lives = [life for life in history.lives if life.began_first or life.ended_last]
@@ -352,13 +354,12 @@ def _term_mark(term: Term, terms: Sequence[Term], explanation: Explanation) -> s
 
 def _term_words(term: Term) -> str:
     start_words = days_text(term.start_first, term.start_last)
-    words = f"{start_words} to "
     if term.end_open:
-        words += "now (no end is stated)"
+        words = stretch_text(start_words, "now (no end is stated)")
         if term.stale_until:
             words = f"{start_words}, no end stated; too old to be sure after {term.end_first}"
     else:
-        words += days_text(term.end_first, term.end_last)
+        words = stretch_text(start_words, days_text(term.end_first, term.end_last))
     if term.end_inferred:
         words += " (end not stated: another one tells it)"
     if term.rival:
@@ -393,7 +394,7 @@ def _statement_words(
             "no end" if statement.end_open else days_text(statement.end_first, statement.end_last)
         )
         has_start = statement.start_first or statement.start_last
-        day_words = f"{start_words if has_start else 'no start'} to {end_words}"
+        day_words = stretch_text(start_words if has_start else "no start", end_words)
     if statement.reason == "undated":
         day_words = "without a date"
     words = f"{object_name}{item_words}: {day_words}, rank {statement.rank}"
@@ -414,6 +415,18 @@ def _life_words(life: Life) -> str:
     if life.ended_first or life.ended_last:
         words += f", ended {days_text(life.ended_first, life.ended_last)}"
     return words
+
+
+def stretch_text(start_words: str, end_words: str) -> str:
+    """A stretch from its two boundaries in words.
+
+    >>> stretch_text("2019-07", "2020"), stretch_text("between 2018-01-01 and 2018-10-29", "2019")
+    ('2019-07 to 2020', 'a day between 2018-01-01 and 2018-10-29 until 2019')
+    """
+    boundaries = (start_words, end_words)
+    if not any(words.startswith("between ") for words in boundaries):
+        return " to ".join(boundaries)
+    return " until ".join(re.sub(r"\Abetween ", "a day between ", words) for words in boundaries)
 
 
 def days_text(first_day: date | None, last_day: date | None) -> str:
