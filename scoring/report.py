@@ -115,7 +115,8 @@ class _Drawing(NamedTuple):
 
     `axis_label`, `time_label`: the titles of the axes; the second one of a curve alone. `marks`:
     model -> value behind which a dashed line stands. `is_rest`: what is drawn is what is left of
-    all rows (1 minus the metric). `pictures`: size -> the bytes of its file in base64, once it is
+    all rows (1 minus the metric). `is_of_models`: guesses, which know nothing, are left out where a
+    model is there. `pictures`: size -> the bytes of its file in base64, once it is
     drawn.
     """
 
@@ -128,6 +129,7 @@ class _Drawing(NamedTuple):
     time_label: str = ""
     is_rest: bool = False
     marks: Mapping[str, str] | None = None
+    is_of_models: bool = False
     pictures: Mapping[str, str] = {}
 
 
@@ -210,6 +212,7 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
         "answered with what was right then.",
         "outdated, per cent", f"{time_name} asked about",
     )  # fmt: skip
+    guesses_note = " Guesses, which know nothing, are left out." * _has_guesses_beside(models)
     last_known = {}
     for scored_model in models:
         if scored_model.stop:
@@ -219,9 +222,14 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
         "By the period in which the right answer began, whatever period a row asks about: of the "
         "answers that are right or were so before, the share that is right. Rows are of facts that "
         "changed. Dashed upright: the cut that explains a model's answers best. Lines in one place "
-        "are dashed in turn.",
-        "still right, per cent", "period in which the right answer began", True, last_known,
+        f"are dashed in turn.{guesses_note}",
+        "still right, per cent", "period in which the right answer began", True, last_known, True,
     )  # fmt: skip
+
+
+def _has_guesses_beside(models: Sequence[Scores]) -> bool:
+    """Whether there are both guesses and models."""
+    return len({scored_model.guess is None for scored_model in models}) > 1
 
 
 def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing]:
@@ -236,7 +244,11 @@ def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing
         for relation_id, relation_label in scored_model.summary["relations"].items()
     }
     for figure_drawing in _drawings(models):
-        values = _values(models, figure_drawing.stratum, figure_drawing.metric)
+        drawn_models = models
+        if figure_drawing.is_of_models and _has_guesses_beside(models):
+            drawn_models = [model for model in models if model.guess is None]
+        drawn_names = {model.name for model in drawn_models}
+        values = _values(drawn_models, figure_drawing.stratum, figure_drawing.metric)
         is_over_kinds = figure_drawing.stratum in _KINDS
         fewest_values = 1 if is_over_kinds else 2
         if len(values) < fewest_values:
@@ -246,6 +258,8 @@ def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing
         for scored_model in models:
             stratum, whole = figure_drawing.stratum, scored_model.whole
             model_means = scored_model.means(stratum, figure_drawing.metric, whole)
+            if scored_model.name not in drawn_names:
+                model_means = {}
             if figure_drawing.is_rest:
                 model_means = {value: _rest(mean) for value, mean in model_means.items()}
             means_by_model[scored_model.name] = model_means

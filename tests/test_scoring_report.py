@@ -14,8 +14,8 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.scoring.metrics import VERDICTS
-from factdrift.scoring.report import write_report
-from factdrift.scoring.score import ScoreOptions, Scores, score_predictions
+from factdrift.scoring.report import _figures, write_report
+from factdrift.scoring.score import Mean, ScoreOptions, Scores, score_predictions
 from factdrift.scoring.summary import summary_lines
 from samples.quarters.simulated import predict, stops_on
 from tests.browser import SIZES, Browser, browser
@@ -156,6 +156,39 @@ def test_figures_of_a_guess_that_is_told_what_was_before_are_empty(tmp_path: Pat
     text = write_report([tmp_path / "scores"], tmp_path / "page").read_text("utf-8")
     together = re.search(r"<td data-label=\"config\">together</td>.*?</tr>", text, re.S)
     assert together and re.findall(r'data-label="exact match"([^<]*)<', together[0]) == [">"]
+
+
+def test_guesses_are_not_in_the_curve_of_what_models_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guess has a handful of such answers, all right by chance: a line at 100 per cent."""
+    times = ("2025Q1", "2025Q2")
+
+    def began_of(name: str, guess: str | None) -> Scores:
+        means = tuple(
+            Mean("d", "updated", None, "began", time, "stale", 20, 0.2, 0.1, 0.3) for time in times
+        )
+        summary: dict[str, Any] = {
+            "model": name,
+            "guess": guess,
+            "relations": {},
+            "knowledge": None,
+        }
+        return Scores(tmp_path, summary, means)
+
+    drawn_names: list[list[str]] = []
+
+    def drawn(series: Any, value_names: Any, picture_file: Path, **_: object) -> None:
+        picture_file.write_bytes(b"")
+        drawn_names.append([name for name, means in series.items() if means])
+
+    monkeypatch.setattr("factdrift.scoring.report.line_figure", drawn)
+    model, guess = began_of("m", None), began_of("knows nothing", "most frequent")
+    for models, expected_names in (([model, guess], ["m"]), ([guess], ["knows nothing"])):
+        drawn_names.clear()
+        (drawing,) = _figures(models, tmp_path)
+        assert drawn_names == [expected_names] * 2
+        assert ("Guesses, which know nothing, are left out" in drawing.caption) is (model in models)
 
 
 def scores_of(release_folder: Path, scores_folder: Path, names: Sequence[str]) -> list[Path]:

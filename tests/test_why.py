@@ -253,7 +253,8 @@ def test_all_that_was_seen_is_named_and_marked(tmp_path: Path) -> None:
     explanation = explain("Q1/P54/2022Q3", release_folder, WhySources(tmp_path / "build"))
     text = "\n".join(lines(explanation))
     assert "what was seen  Q11 Club 11, Q10 Club 10\n" in text
-    assert re.findall("(Club [0-9]+): .* <- seen", text) == ["Club 10", "Club 11"]
+    seen = re.findall(r"(Club [0-9]+): .* <- seen: (.*)", text)
+    assert seen == [("Club 10", "NOT in 2022Q2"), ("Club 11", "surely then")]
 
 
 def planted_row(place: int, row_changes: Mapping[str, Any]) -> Any:

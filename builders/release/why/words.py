@@ -337,13 +337,18 @@ def _term_mark(term: Term, terms: Sequence[Term], explanation: Explanation) -> s
         is_named = bool({*explanation.statements} & {*term.statements})
         return "  <- the row rests on it" * is_named
     own_part = next((item.part for item in explanation.items if item.item == term.object), None)
-    asked_time = explanation.time_before if own_part == "before" else explanation.asked_time
+    of_object = [other_term for other_term in terms if other_term.object == term.object]
+    asked_time = explanation.asked_time
+    # a comparison is also left out for what was so in the period before
+    is_seen_before = own_part == "seen" and all(term.holds == "not" for term in of_object)
+    is_before = own_part == "before" or (is_seen_before and explanation.time_before is not None)
+    if is_before:
+        asked_time = explanation.time_before
     if own_part is None or asked_time is None:
         return f"  <- {own_part}" if own_part else ""
-    of_object = [other_term for other_term in terms if other_term.object == term.object]
     best_term = min(of_object, key=lambda other_term: HOLDS.index(asked_time.holds(other_term)))
     holds = asked_time.holds(term)
-    time_words = asked_time.words if own_part == "before" else "then"
+    time_words = asked_time.words if is_before else "then"
     words = {
         "surely": f"surely {time_words}",
         "perhaps": f"only perhaps {time_words}",
