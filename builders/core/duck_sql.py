@@ -148,6 +148,8 @@ class _Walk:
     def _named(self, written: Any) -> Any:
         """Return a relation under the next name."""
         alias = self._alias()
+        if isinstance(written, sge.Subquery):  # under another name, of the same query
+            written = written.this
         if isinstance(written, sge.Select | sge.SetOperation):
             return written.subquery(alias, copy=False)
         return written.as_(alias, quoted=True, table=isinstance(written, sge.Table))
