@@ -81,13 +81,11 @@ def score(
     as_json: AsJson = False,
 ) -> None:
     """Score predictions against a release: metrics by split, period, relation and more."""
-    from factdrift.scoring import retrieval
-    from factdrift.scoring.score import ScoreOptions, score_predictions
-    from factdrift.scoring.summary import summary_lines
-
     if (run is None) is (predictions is None):
         raise UserError("give either --predictions FILE or --run FILE")
     if run is not None:
+        from factdrift.scoring import retrieval
+
         split_scores = retrieval.score_run(release, run)
         scores_folder = out or Path("scores") / release.resolve().name / run.stem
         retrieval.write_retrieval(split_scores, scores_folder)
@@ -100,6 +98,9 @@ def score(
             echo(line)
         echo(f"all of it: {scores_folder}")
         return
+    from factdrift.scoring.score import ScoreOptions, score_predictions
+    from factdrift.scoring.summary import summary_lines
+
     assert predictions is not None
     score_options = ScoreOptions(
         release=release,

@@ -49,57 +49,71 @@ _LOOK_BACK = """
 -- Most facts accept the same names on every day: these say nothing of earlier answers.
 CREATE TABLE held AS
     WITH changing AS (
-        SELECT history FROM histories WHERE history IS NOT NULL AND day IS NOT NULL
-        GROUP BY history HAVING min(hash(targets)) != max(hash(targets))
+        SELECT fact FROM histories WHERE fact IS NOT NULL AND day IS NOT NULL
+        GROUP BY fact HAVING min(hash(targets)) != max(hash(targets))
     )
-    SELECT history, name, min(day) AS since FROM (
-        SELECT history, day, unnest(targets) AS name
-        FROM histories SEMI JOIN changing USING (history) WHERE day IS NOT NULL
+    SELECT fact, name, min(day) AS since FROM (
+        SELECT fact, day, unnest(targets) AS name
+        FROM histories SEMI JOIN changing USING (fact) WHERE day IS NOT NULL
     ) GROUP BY ALL;
 
 CREATE TABLE changed AS
-    SELECT row FROM row_names WHERE NOT list_has_all(targets, previous)
+    SELECT row FROM asked SEMI JOIN (
+        FROM name_sets WHERE NOT list_has_all(targets, previous)
+    ) USING (name_set)
     UNION
-    SELECT row FROM asked a JOIN row_names n USING (row)
-        JOIN held h ON h.history = a.history AND h.since < a.day
+    SELECT row FROM asked a JOIN name_sets n USING (name_set)
+        JOIN held h ON h.fact = a.fact AND h.since < a.day
     WHERE NOT list_contains(n.targets, h.name);
 
+CREATE TABLE dated AS
+    SELECT row, fact, day, targets, previous FROM asked JOIN name_sets USING (name_set)
+    WHERE dated AND fact IN (SELECT fact FROM asked SEMI JOIN changed USING (row));
+
 CREATE TABLE began AS
-WITH dated AS (
-    SELECT row, fact, day, targets, previous
-    FROM asked JOIN row_names USING (row) JOIN facts USING (history)
-    WHERE day IS NOT NULL AND period IS NOT NULL
-        AND history IN (SELECT history FROM asked SEMI JOIN changed USING (row))
+WITH steady AS (
+    -- facts of one answer, which began on their first day: most are, and need no windows
+    SELECT fact, min(day) AS start FROM dated
+    GROUP BY fact HAVING min(hash(targets)) = max(hash(targets))
+), steady_earlier AS (
+    SELECT fact, bool_or(list_has_any(previous, targets)) AS there
+    FROM dated JOIN steady USING (fact) WHERE day = start GROUP BY fact
 ), answers AS (
     SELECT row, fact, day, dense_rank() OVER (PARTITION BY fact ORDER BY day) AS place, targets
-    FROM dated
+    FROM dated ANTI JOIN steady USING (fact)
 ), names AS (
-    SELECT * EXCLUDE (targets), unnest(targets) AS name FROM answers
+    -- names are told apart by their hashes, which sort faster
+    SELECT * EXCLUDE (targets), hash(unnest(targets)) AS name FROM answers
 ), stretches AS (
-    -- a name holds on as long as it is there in each period of its history; hashes sort faster
-    SELECT row, fact, day, hash(name) AS name_hash, name,
-        place - dense_rank() OVER (PARTITION BY fact, hash(name) ORDER BY place) AS stretch
+    -- a name holds on as long as it is there in each period of its history
+    SELECT row, fact, day, name,
+        place - dense_rank() OVER (PARTITION BY fact, name ORDER BY place) AS stretch
     FROM names
 ), starts AS (
-    SELECT fact, name_hash, stretch, min(day) AS start, any_value(name) AS name
-    FROM stretches GROUP BY ALL
+    SELECT fact, name, stretch, min(day) AS start FROM stretches GROUP BY ALL
 ), earlier AS (
-    SELECT DISTINCT s.fact, name_hash, stretch, true AS there FROM starts s JOIN dated d
-        ON d.fact = s.fact AND d.day = s.start AND list_contains(d.previous, s.name)
+    SELECT DISTINCT s.fact, s.name, stretch, true AS there FROM starts s JOIN (
+        SELECT fact, day, hash(unnest(previous)) AS name FROM dated ANTI JOIN steady USING (fact)
+    ) d ON d.fact = s.fact AND d.day = s.start AND d.name = s.name
 ), found AS (
     SELECT row, min(start) AS day
-    FROM stretches JOIN starts USING (fact, name_hash, stretch)
-        LEFT JOIN earlier USING (fact, name_hash, stretch)
+    FROM stretches JOIN starts USING (fact, name, stretch)
+        LEFT JOIN earlier USING (fact, name, stretch)
     GROUP BY row HAVING NOT coalesce(bool_or(there), false)
     UNION ALL
-    SELECT row, day FROM asked JOIN row_names USING (row)
-    WHERE history IS NULL AND len(previous) > 0 AND day IS NOT NULL
+    SELECT row, start FROM dated JOIN steady USING (fact) JOIN steady_earlier USING (fact)
+    WHERE NOT there AND len(targets) > 0
+    UNION ALL
+    SELECT row, day FROM asked JOIN name_sets USING (name_set)
+    WHERE fact IS NULL AND len(previous) > 0 AND day IS NOT NULL
 ), named AS (
-    SELECT day, arg_min(period, row) AS label FROM asked
+    SELECT day, arg_min(period, row) AS label FROM release_rows
     WHERE period IS NOT NULL AND day IS NOT NULL GROUP BY day
 )
 SELECT row, day, coalesce(label, printf('%04dQ%d', year(day), quarter(day))) AS label
-FROM found LEFT JOIN named USING (day)
+FROM found LEFT JOIN named USING (day);
+
+DROP TABLE dated;
 """
 
 

@@ -21,13 +21,15 @@
 import re
 from typing import Literal, NamedTuple, get_args
 
+import numpy as np
 import pyarrow as pa
 from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
+from factdrift.builders.core.arrays import number_array
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.text.squad import normalize_or_keep, token_f1
-from factdrift.scoring.intervals import BUNDLES, SCALE
+from factdrift.scoring.intervals import SCALE
 from factdrift.scoring.knowledge import mark_known_changes
 from factdrift.scoring.questions import ReleaseQuestions, single_row
 
@@ -88,14 +90,15 @@ class RepeatedWords(NamedTuple):
 # The texts that the model gave for each row, the best first, and their normalised `names`.
 _GIVEN_TEXTS = """
     -- Of scored choices only the best text counts, and none where all several are equal.
-    SELECT a.*, g.* EXCLUDE (row), n.* EXCLUDE (row),
+    SELECT a.*, p.* EXCLUDE (number, evidence), p.evidence AS listed, n.* EXCLUDE (name_set),
         from_scores OR choice_scores IS NOT NULL AS choosing,
         CASE WHEN choice_scores IS NULL THEN coalesce(candidates, [coalesce(prediction, '')])
             WHEN len(choice_scores) > 1 AND list_min(choice_scores) = list_max(choice_scores)
             THEN [] ELSE [choices[list_position(choice_scores, list_max(choice_scores))]]
             END AS texts,
         normals(texts) AS names
-    FROM given g JOIN asked a USING (row) JOIN row_names n USING (row)
+    FROM given g JOIN predicted p USING (number) JOIN asked a USING (row)
+        JOIN name_sets n USING (name_set)
 """
 
 # The texts that the model chose among; null where it answered in its own words.
@@ -136,7 +139,7 @@ CREATE TABLE said AS
         evidence IS NOT NULL AND listed IS NOT NULL AS searched,
         {_PLACE} AS place
     FROM texts t
-    LEFT JOIN held h ON h.history = t.history AND h.name = t.names[1] AND h.since < t.day
+    LEFT JOIN held h ON h.fact = t.fact AND h.name = t.names[1] AND h.since < t.day
 """  # noqa: S608
 
 _VARIANTS = """
@@ -158,15 +161,16 @@ _MARKS = """
 CREATE TABLE marks AS
     WITH judged AS (
         SELECT *, row IN (FROM changed) AS changed
-        FROM said JOIN asked USING (row) JOIN row_names USING (row) {accepted}
+        FROM said JOIN asked USING (row) JOIN name_sets USING (name_set) {accepted}
         WHERE verdict IN {verdicts}
     ), written AS (
         SELECT row, question, config, verdict FROM judged WHERE offered IS NULL
-    ), questions AS ({variants}), firsts AS ({firsts})
-    SELECT row, config, split, number % {bundles} AS bundle, verdict, {metrics}
-    FROM judged LEFT JOIN firsts USING (row) LEFT JOIN questions USING (question)
-    JOIN subjects USING (subject)
+    ), questions AS ({questions}), firsts AS ({firsts})
+    SELECT row, config, split, bundle, verdict, {metrics}
+    FROM judged {variants} WHERE bundle IS NOT NULL
 """
+
+_WITH_VARIANTS = "LEFT JOIN firsts USING (row) LEFT JOIN questions USING (question)"
 
 _RIGHT = "(verdict = 'right')::INT"
 # Whether the model gave a list of answers in order.
@@ -180,69 +184,85 @@ def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -
     """Make the tables `said` and `marks` from `given`, predictions with the `row` that each is of.
 
     `marks` has each row that has a verdict: `row`, `config`, `split`, `bundle`, `verdict`,
-    and a column for each of `METRICS`, in units of 1/`SCALE`, null where it has none.
+    and a column for each of `METRICS` that answers of these kinds can have, in units of 1/`SCALE`,
+    null where a row has none.
     """
     db = release_questions.db
     db.create_function("f1", _best_f1, ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     db.create_function("rouge_l", _best_rouge, ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     mark_known_changes(db)
     db.execute(_SAID.format(with_rouge=rouge))
-    longest_query = "SELECT max(len(candidates)) FROM given WHERE NOT from_scores"
-    ((longest_list,),) = db.execute(longest_query).fetchall()
-    metric_values = {
-        **_answer_metrics(rouge),
-        **_rank_metrics(longest_list or 0),
-        **_choice_metrics(),
-        **_verdict_metrics(),
-    }
+    variant_configs = [config.name for config in release_questions.configs if config.roles.group]
+    metric_values = {**_answer_metrics(bool(variant_configs), rouge), **_verdict_metrics()}
+    are_ranked, are_searched, are_offered = single_row(
+        db, "SELECT bool_or(ranked), bool_or(searched), bool_or(offered IS NOT NULL) FROM said"
+    )
+    if are_ranked:
+        (longest_list,) = single_row(db, "SELECT max(len(names)) FROM said WHERE ranked")
+        metric_values |= _rank_metrics(longest_list)
+    if are_searched:
+        metric_values |= _search_metrics()
+    if are_offered:
+        metric_values |= _choice_metrics()
     metric_columns = []
     for metric_name in METRICS:
-        metric_columns.append(
-            f"round({SCALE} * {metric_values[metric_name]})::INT AS {duck.name(metric_name)}"
-        )
-    variant_configs = [config.name for config in release_questions.configs if config.roles.group]
+        if metric_name in metric_values:
+            metric_columns.append(
+                f"round({SCALE} * {metric_values[metric_name]})::INT AS {duck.name(metric_name)}"
+            )
     db.execute(
         _MARKS.format(
             verdicts=VERDICTS,
             accepted="JOIN accepted USING (row)" if rouge else "",
-            variants=_VARIANTS.format(variant_configs=variant_configs),
+            questions=_VARIANTS.format(variant_configs=variant_configs),
             firsts=_FIRSTS.format(variant_configs=variant_configs),
-            bundles=BUNDLES,
+            variants=_WITH_VARIANTS if variant_configs else "",
             metrics=", ".join(metric_columns),
         )
     )
 
 
-def _answer_metrics(with_rouge: bool) -> dict[str, str]:
+def _answer_metrics(with_variants: bool, with_rouge: bool) -> dict[str, str]:
     """Metrics of answers in the model's own words: name -> expression over `judged`."""
     free_answer = "offered IS NULL"
-    best_f1 = """CASE verdict WHEN 'right' THEN 1 WHEN 'abstained' THEN 0
+    # most wrong answers share no word with a right one: there is nothing to count
+    best_f1 = """CASE WHEN verdict = 'right' THEN 1 WHEN verdict = 'abstained' THEN 0
+        WHEN answer != '' AND NOT list_has_any(
+            string_split(answer, ' '), string_split(array_to_string(targets, ' '), ' ')) THEN 0
         ELSE f1(answer, targets) END"""
-    best_rouge = "NULL"
+    metric_values = {
+        "exact_match": _where(free_answer, _RIGHT),
+        "f1": _where(free_answer, best_f1),
+    }
     if with_rouge:
         best_rouge = f"""CASE WHEN len(targets) = 0 THEN {_RIGHT}
             ELSE rouge_l(raw_answer, raw_targets) END"""
-    return {
-        "exact_match": _where(free_answer, _RIGHT),
-        "f1": _where(free_answer, best_f1),
-        "rouge_l": _where("NOT choosing", best_rouge),
-        "consistency": _where("first", "(wrong = 0)::INT"),
-        "agreement": _where("first AND variants > 1", "(wrong IN (0, variants))::INT"),
-    }
+        metric_values["rouge_l"] = _where("NOT choosing", best_rouge)
+    if with_variants:
+        metric_values["consistency"] = _where("first", "(wrong = 0)::INT")
+        metric_values["agreement"] = _where(
+            "first AND variants > 1", "(wrong IN (0, variants))::INT"
+        )
+    return metric_values
 
 
 def _rank_metrics(longest_list: int) -> dict[str, str]:
-    """Metrics of ranked answers and of searches. No `p@k` where no list has k answers."""
+    """Metrics of ranked answers. No `p@k` where no list has k answers."""
     metric_values = {"mrr": _where(_RANKED, f"coalesce(1 / {_RANK}, 0)")}
     for most_ranks in RANKS:
         is_known = most_ranks == RANKS[0] or most_ranks <= longest_list
         rank_hit = f"coalesce({_RANK} <= {most_ranks}, false)::INT"
-        metric_values[f"p@{most_ranks}"] = _where(f"{_RANKED} AND {is_known}", rank_hit)
-    for most_ranks in RECALLS:
-        metric_values[f"recall@{most_ranks}"] = _where(
-            "searched", f"coalesce(place <= {most_ranks}, false)::INT"
-        )
+        if is_known:
+            metric_values[f"p@{most_ranks}"] = _where(_RANKED, rank_hit)
     return metric_values
+
+
+def _search_metrics() -> dict[str, str]:
+    """Metrics of what was found in a search."""
+    return {
+        f"recall@{most_ranks}": _where("searched", f"coalesce(place <= {most_ranks}, false)::INT")
+        for most_ranks in RECALLS
+    }
 
 
 def _choice_metrics() -> dict[str, str]:
@@ -327,7 +347,7 @@ def _best_rouge(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
     for text, target_texts in zip(texts.to_pylist(), targets.to_pylist(), strict=True):
         text_scores = [rouge_l(text or "", target_text) for target_text in target_texts]
         row_scores.append(max(text_scores, default=0.0))
-    return pa.array(row_scores, pa.float64())
+    return number_array(np.array(row_scores, np.float64))
 
 
 def _best_f1(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
@@ -336,14 +356,19 @@ def _best_f1(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
     for text, target_texts in zip(texts.to_pylist(), targets.to_pylist(), strict=True):
         answer_words = (text or "").split()
         distinct_words = set(answer_words)
+        is_plain = 0 < len(distinct_words) == len(answer_words)
         best_score = 0.0
         for target_text in target_texts:
             target_words = target_text.split()
-            # most wrong answers share no word with a right one: there is nothing to count
-            if not answer_words or not distinct_words.isdisjoint(target_words):
-                best_score = max(best_score, token_f1(answer_words, target_words))
+            if is_plain and len(set(target_words)) == len(target_words):
+                # without words that come again: `token_f1`, counted at once
+                word_count = len(answer_words) + len(target_words)
+                score = 2 * len(distinct_words.intersection(target_words)) / word_count
+            else:
+                score = token_f1(answer_words, target_words)
+            best_score = max(best_score, score)
         row_scores.append(best_score)
-    return pa.array(row_scores, pa.float64())
+    return number_array(np.array(row_scores, np.float64))
 
 
 # words as rouge-score splits them: `the 2nd-best` has three, and an accent ends a word

@@ -37,6 +37,7 @@ import pyarrow.parquet as pq
 from msgspec import UNSET, UnsetType
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from factdrift.builders.core.arrays import flag_array, text_array
 from factdrift.builders.core.compressed import Compressed
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -47,7 +48,8 @@ from factdrift.builders.core.outside_tables import bounded_batches
 from factdrift.builders.core.records import (
     BadValueError,
     decode_record,
-    numbered_lines,
+    line_blocks,
+    lines_of_block,
     plain_rows,
     text_value,
     without_mark,
@@ -62,6 +64,8 @@ HASH = 16
 release apart, and short in a file that has them in every line."""
 UNANSWERED = "_abs"
 """What the id of a question ends in, in LongMemEval's form, where nothing answers it."""
+_UNDECODED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What the decoder raises for a text that is no JSON, or no prediction."""
 # Rows that are read and written at a time: a batch of short answers takes a few megabytes.
 _ROWS = 1 << 14
 # exactly one of these fields holds the answer of a row
@@ -303,18 +307,42 @@ def _kind_of_objects(head_text: bytes) -> str:
 def _line_rows(path: Path, task_places: TaskPlaces) -> Iterator[tuple[int, Prediction]]:
     json_decoder = msgspec.json.Decoder(Prediction)
     filter_name = None
-    for line_number, file_line in numbered_lines(path, LONGEST_ROW, "write it again"):
-        try:
-            row = json_decoder.decode(file_line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    for first_number, block in line_blocks(path, LONGEST_ROW, "write it again"):
+        if (block_rows := _block_rows(block, json_decoder)) is not None:
+            for line_number, row in enumerate(block_rows, first_number):
+                yield line_number, _checked(row, path, line_number)
+            continue
+        for line_number, file_line in lines_of_block(block, first_number, LONGEST_ROW, path):
             try:
-                fields = decode_record(file_line)
-            except BadValueError as error:
-                raise _no_prediction(str(error), path, line_number) from None
-            if harness_logs.is_lm_eval(fields):
-                filter_name = _same_filter(fields, filter_name, path, line_number)
-            row = _prediction(fields, path, line_number, task_places)
-        yield line_number, _checked(row, path, line_number)
+                row = json_decoder.decode(file_line)
+            except _UNDECODED:
+                try:
+                    fields = decode_record(file_line)
+                except BadValueError as error:
+                    raise _no_prediction(str(error), path, line_number) from None
+                if harness_logs.is_lm_eval(fields):
+                    filter_name = _same_filter(fields, filter_name, path, line_number)
+                row = _prediction(fields, path, line_number, task_places)
+            yield line_number, _checked(row, path, line_number)
+
+
+def _block_rows(
+    block: bytes, json_decoder: msgspec.json.Decoder[Prediction]
+) -> list[Prediction] | None:
+    """The predictions of a block of lines, decoded at once; None where lines have to be looked at.
+
+    Each line is then one object: all begin and end with a brace, an object never goes on with a
+    brace after one, and there are as many objects as lines.
+    """
+    line_count = block.count(b"\n")
+    is_plain = block.startswith(b"{") and block.endswith(b"}\n") and len(block) <= LONGEST_ROW
+    if not is_plain or block.count(b"}\n{") != line_count - 1:
+        return None
+    try:
+        rows = json_decoder.decode_lines(block)
+    except _UNDECODED:
+        return None
+    return rows if len(rows) == line_count else None
 
 
 def _same_filter(fields: Fields, filter_name: str | None, path: Path, line_number: int) -> str:
@@ -332,7 +360,7 @@ def _document(path: Path) -> harness_logs.InspectLog | dict[str, Any]:
     document_bytes = _whole(path)
     try:
         document = msgspec.json.decode(document_bytes, type=dict[str, msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except _UNDECODED:
         document = {}
     if "lm_eval_version" in document or {"results", "configs"} <= document.keys():
         hint = "give samples_*.jsonl, which lm-eval writes with --log_samples"
@@ -342,7 +370,7 @@ def _document(path: Path) -> harness_logs.InspectLog | dict[str, Any]:
     if {"eval", "version"} <= document.keys():
         try:
             return msgspec.json.decode(document_bytes, type=harness_logs.InspectLog)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except _UNDECODED as error:
             raise _no_prediction(str(error), path, None) from None
     try:
         return decode_record(document_bytes)
@@ -386,7 +414,7 @@ def _is_row(document: Fields) -> bool:
 def _list_rows(path: Path) -> Iterator[tuple[int, Fields]]:
     try:
         rows = msgspec.json.decode(_whole(path), type=list[msgspec.Raw])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except _UNDECODED as error:
         raise _no_prediction(str(error), path, None) from None
     for number, row in enumerate(rows, 1):
         try:
@@ -466,8 +494,15 @@ def _batch(rows: Sequence[Prediction]) -> pa.RecordBatch:
         candidates if score_map is None else _ranked(score_map)
         for candidates, score_map in zip(field_columns["candidates"], score_maps, strict=True)
     ]
-    field_columns["from_scores"] = [score_map is not None for score_map in score_maps]
-    return pa.RecordBatch.from_pydict(field_columns, schema=SCHEMA)
+    columns = [_column(field_columns[name], SCHEMA.field(name).type) for name in field_columns]
+    columns.append(flag_array([score_map is not None for score_map in score_maps]))
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+def _column(values: Sequence[Any], arrow_type: pa.DataType) -> pa.Array:
+    if values.count(None) == len(values):
+        return pa.nulls(len(values), arrow_type)
+    return text_array(values) if arrow_type == pa.string() else pa.array(values, arrow_type)
 
 
 def _checked(row: Prediction, path: Path, line_number: int) -> Prediction:
@@ -475,6 +510,13 @@ def _checked(row: Prediction, path: Path, line_number: int) -> Prediction:
 
     Raises `UserError` if it has no answer or several, or a score that is not finite.
     """
+    if (  # as nearly all rows are: an answer as text, and nothing else
+        row.prediction is not UNSET
+        and row.candidates is None
+        and row.scores is None
+        and row.choice_scores is None
+    ):
+        return row
     kind_count = (row.prediction is not UNSET) + (row.candidates is not None)
     kind_count += (row.scores is not None) + (row.choice_scores is not None)
     score_numbers = row.choice_scores or (row.scores or {}).values()

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from factdrift.builders.core import duck
+from factdrift.builders.core.arrays import number_array, numbers_of, text_array
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, writable
@@ -33,7 +34,7 @@ from factdrift.scoring.metrics import GUESSED, METRICS, VERDICTS, judge_answers,
 from factdrift.scoring.questions import (
     QuestionConfig,
     ReleaseQuestions,
-    read_names,
+    read_asked,
     read_questions,
     reading_release,
     single_row,
@@ -65,7 +66,7 @@ _SEED = 0
 # of facts, or word for word (a row that tells of an end asks about the day before it).
 _COUNTED_ONCE = f"""
     CREATE TABLE once AS
-        SELECT row FROM given JOIN asked USING (row) JOIN row_names USING (row)
+        SELECT row FROM given JOIN asked USING (row) JOIN name_sets USING (name_set)
             JOIN prompts USING (row)
         WHERE question = id OR question NOT IN (SELECT id FROM given JOIN asked USING (row))
         QUALIFY row = min(row) OVER (PARTITION BY id)
@@ -263,7 +264,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
         metrics = _metrics(questions)
         draw_weights = bundle_weights(questions.bundles, _SEED)
         mean_table = tuple(_table(questions, metrics, draw_weights))
-        twin_differences = list(twin_rows_differences(questions))
+        twin_differences = _twin_differences(questions)
         knowledge_stop = find_knowledge_stop(questions, draw_weights)
         # that it is often the same is how a guess is made
         is_guess = getattr(description, "guess", None) is not None
@@ -301,7 +302,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
                 "twins": [difference._asdict() for difference in twin_differences],
                 "table": [mean._asdict() for mean in mean_table],
             }
-            _write(scores_folder, score_summary, questions, metrics)
+            _write(scores_folder, score_summary, questions, list(metrics))
     return Scores(scores_folder, score_summary, mean_table)
 
 
@@ -313,6 +314,11 @@ def release_sha256(manifest: Manifest) -> str:
         split.file for config in manifest.configs if config.roles for split in config.splits
     ]
     return text_sha256("\n".join(f"{file_sums[file]} {file}" for file in asking_files))
+
+
+def _twin_differences(questions: ReleaseQuestions) -> list[TwinDifference]:
+    have_twins = any(config.roles.twin for config in questions.configs)
+    return list(twin_rows_differences(questions)) if have_twins else []
 
 
 def _refuse_other_dataset(
@@ -350,25 +356,13 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
     `UserError`: as `score_predictions` raises it.
     """
     db = questions.db
-    db.register("batch", predictions.SCHEMA.empty_table())
-    db.execute("CREATE TABLE predicted AS FROM batch")
-    with progress(None, "predictions", "score") as bar:
-        task_places = {
-            f"{questions.manifest.dataset}-{config.name}-{split.name}": (config.name, split.name)
-            for config in questions.manifest.configs
-            for split in config.splits
-        }
-        for prediction_batch in predictions.read_predictions(score_options.file, task_places):
-            db.register("batch", pa.Table.from_batches([prediction_batch]))
-            db.execute("INSERT INTO predicted FROM batch")
-            bar.advance(prediction_batch.num_rows)
-    db.unregister("batch")
-    db.execute("""
-        CREATE TABLE given AS SELECT a.row, p.rowid AS number, p.evidence AS listed,
-            p.* EXCLUDE (id, config, split, evidence)
-        FROM predicted p JOIN asked a ON a.id = p.id
-            AND coalesce(p.config = a.config, true) AND coalesce(p.split = a.split, true)
-    """)
+    predicted_count = _store_predictions(questions, score_options.file)
+    with reading_release(score_options.release):
+        db.execute("""
+            CREATE TABLE given AS SELECT r.row, p.number
+            FROM predicted p JOIN release_rows r ON r.id = p.id
+                AND coalesce(p.config = r.config, true) AND coalesce(p.split = r.split, true)
+        """)
     release_name = f"{questions.manifest.dataset} {questions.manifest.version}"
 
     def refuse(
@@ -385,30 +379,34 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
             raise UserError(text, where=display_path(score_options.file), line=line, hint=hint)
         return int(row_count)
 
-    (predicted_count,) = single_row(db, "SELECT count(*) FROM predicted")
     if not predicted_count:
         raise UserError("no predictions", where=display_path(score_options.file))
     refuse(
-        """SELECT row AS n, id FROM asked
-        WHERE row IN (SELECT row FROM given GROUP BY row HAVING count(*) > 1)""",
+        """SELECT row AS n, min(id) AS id FROM given JOIN predicted USING (number)
+        GROUP BY row HAVING count(*) > 1""",
         "more than one prediction for {count} rows: {ids}",
         "one prediction a row: several answers are `candidates`, the best first",
     )
     prompt_hash = predictions.prompt_hash_sql("prompt")
     with reading_release(score_options.release):
         refuse(
-            "SELECT row AS n, id FROM given JOIN asked USING (row) JOIN prompts USING (row) "  # noqa: S608
-            f"WHERE left(prompt_sha256, {predictions.HASH}) != {prompt_hash}",
+            "SELECT row AS n, id FROM given JOIN predicted USING (number) "  # noqa: S608
+            "JOIN prompts USING (row) "
+            # as a case it is computed of the rows that are joined, and not of all
+            f"WHERE CASE WHEN prompt_sha256 IS NOT NULL "
+            f"THEN left(prompt_sha256, {predictions.HASH}) != {prompt_hash} END",
             "made for another version of the prompt: {ids} ({count} of the predictions)",
             f"this is {release_name}: score them against the release that they were made for, or "
             "make them again",
         )
-    refuse(
-        "SELECT row AS n, id FROM given JOIN asked USING (row) "
-        "WHERE len(choice_scores) != len(choices) OR len(choice_scores) = 0",
-        "choice_scores of {count} rows are not as many as their choices: {ids}",
-        "a number for each of the row's choices, in their order",
-    )
+    with reading_release(score_options.release):
+        refuse(
+            "SELECT row AS n, r.id FROM (FROM predicted WHERE choice_scores IS NOT NULL) "
+            "JOIN given USING (number) JOIN release_rows r USING (row) "
+            "WHERE len(choice_scores) != len(choices) OR len(choice_scores) = 0",
+            "choice_scores of {count} rows are not as many as their choices: {ids}",
+            "a number for each of the row's choices, in their order",
+        )
     (given_count,) = single_row(db, "SELECT count(*) FROM given")
     elsewhere_count = _leave_to_other_configs(questions, score_options.release)
     if elsewhere_count and not given_count:
@@ -420,36 +418,37 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
         )
     if not given_count and predictions.is_answer_map(score_options.file):
         refuse(
-            "SELECT rowid AS n, id FROM predicted",
+            "SELECT number AS n, id FROM predicted",
             f"one object, and none of its names is the id of a row of {release_name}: {{ids}}",
             f"{predictions.FORM_HINT}; one object alone is answers by id",
             line=1,
         )
     unknown_count = refuse(
-        "SELECT rowid AS n, id FROM predicted p ANTI JOIN given g ON g.number = p.rowid",
+        "SELECT number AS n, id FROM predicted ANTI JOIN given USING (number)",
         ("{count} of " + f"{predicted_count:,}" if given_count else "all")
         + f" predictions are of rows that {release_name} does not have: {{ids}}",
         "is it the release that they were made for? --partial leaves them out",
         is_error=not (given_count and score_options.partial),
     )
-    missing_count = refuse(
-        """SELECT row AS n, id FROM asked ANTI JOIN given USING (row)
-        SEMI JOIN (FROM asked SEMI JOIN given USING (row)) USING (config, split)
-        -- who chooses has nothing to say of a row without choices
-        WHERE len(choices) > 0 OR config NOT IN (
-            SELECT config FROM asked JOIN given USING (row) WHERE choice_scores IS NOT NULL)""",
-        "no prediction for {count} rows of splits that have some: {ids}",
-        'write {"id": …, "prediction": ""} where a model says nothing; '
-        "--partial scores the rows that are there",
-        is_error=not score_options.partial,
-    )
+    with reading_release(score_options.release):
+        missing_count = refuse(
+            """SELECT row AS n, id FROM release_rows ANTI JOIN given USING (row)
+            SEMI JOIN (
+                SELECT DISTINCT config, split FROM release_rows SEMI JOIN given USING (row)
+            ) USING (config, split)
+            -- who chooses has nothing to say of a row without choices
+            WHERE len(choices) > 0 OR config NOT IN (
+                SELECT r.config FROM (FROM predicted WHERE choice_scores IS NOT NULL)
+                JOIN given USING (number) JOIN release_rows r USING (row))""",
+            "no prediction for {count} rows of splits that have some: {ids}",
+            'write {"id": …, "prediction": ""} where a model says nothing; '
+            "--partial scores the rows that are there",
+            is_error=not score_options.partial,
+        )
     # what was compared is not needed again, and takes as much memory as the rest
-    db.execute("""
-        DROP TABLE predicted;
-        ALTER TABLE given DROP COLUMN prompt_sha256;
-        ALTER TABLE given DROP COLUMN number
-    """)
-    read_names(questions, score_options.release)
+    for name in ("id", "config", "split", "prompt_sha256"):
+        db.execute(f"ALTER TABLE predicted DROP COLUMN {name}")
+    read_asked(questions, score_options.release)
     db.execute(_COUNTED_ONCE if len(questions.configs) > 1 else _COUNTED_ALL)
     return {
         "predictions": predicted_count,
@@ -458,6 +457,32 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
         "unknown": unknown_count,
         "elsewhere": elsewhere_count,
     }
+
+
+def _store_predictions(questions: ReleaseQuestions, file: Path) -> int:
+    """Create the table `predicted` of the predictions of a file; return their number.
+
+    Its columns are those of `predictions.SCHEMA`, and `number`, the place in the file from 0.
+    """
+    db = questions.db
+    db.register("batch", pa.Table.from_batches([], schema=predictions.SCHEMA))
+    db.execute("CREATE TABLE predicted AS SELECT *, 0 AS number FROM batch")
+    task_places = {
+        f"{questions.manifest.dataset}-{config.name}-{split.name}": (config.name, split.name)
+        for config in questions.manifest.configs
+        for split in config.splits
+    }
+    predicted_count = 0
+    with progress(None, "predictions", "score") as bar:
+        for prediction_batch in predictions.read_predictions(file, task_places):
+            places = np.arange(prediction_batch.num_rows, dtype=np.int32) + predicted_count
+            numbered_batch = prediction_batch.append_column("number", number_array(places))
+            db.register("batch", pa.Table.from_batches([numbered_batch]))
+            db.execute("INSERT INTO predicted FROM batch")
+            predicted_count += prediction_batch.num_rows
+            bar.advance(prediction_batch.num_rows)
+    db.unregister("batch")
+    return predicted_count
 
 
 def _leave_to_other_configs(questions: ReleaseQuestions, release_folder: Path) -> int:
@@ -473,7 +498,7 @@ def _leave_to_other_configs(questions: ReleaseQuestions, release_folder: Path) -
         return 0
     (deleted_count,) = single_row(
         questions.db,
-        "DELETE FROM predicted WHERE rowid NOT IN (SELECT number FROM given) "  # noqa: S608
+        "DELETE FROM predicted WHERE number NOT IN (SELECT number FROM given) "  # noqa: S608
         f"AND id IN ({' UNION ALL '.join(id_queries)})",
     )
     return int(deleted_count)
@@ -498,8 +523,8 @@ def _notes(questions: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[s
         )
     empty_configs = []
     for config_name, answered_count, row_count in questions.db.execute("""
-        SELECT config, count(g.row), count(*) FROM asked LEFT JOIN given g USING (row)
-        GROUP BY config ORDER BY min(asked.row)
+        SELECT config, count(g.row), count(*) FROM release_rows r LEFT JOIN given g USING (row)
+        GROUP BY config ORDER BY min(r.row)
     """).fetchall():
         if not answered_count:
             empty_configs.append(config_name)
@@ -514,15 +539,27 @@ def _amount(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
-def _metrics(questions: ReleaseQuestions) -> list[str]:
-    """Return the metrics that at least one row has."""
-    count_columns = ", ".join(f"count({duck.name(metric)})" for metric in METRICS)
-    metric_counts = single_row(questions.db, f"SELECT {count_columns} FROM marks")  # noqa: S608
-    return [metric for metric, row_count in zip(METRICS, metric_counts, strict=True) if row_count]
+def _metrics(questions: ReleaseQuestions) -> dict[str, str]:
+    """Return the metrics that at least one row has: name -> SQL that counts the rows that have it.
+
+    Of metrics that the same rows have, the rows are counted once.
+    """
+    mark_columns = questions.db.table("marks").columns
+    metric_names = [metric for metric in METRICS if metric in mark_columns]
+    count_columns = ", ".join(f"count({duck.name(metric)})" for metric in metric_names)
+    all_rows, *metric_counts = single_row(
+        questions.db,
+        f"SELECT count(*), {count_columns} FROM marks",  # noqa: S608
+    )
+    return {
+        metric: "count(*)" if row_count == all_rows else f"count({duck.name(metric)})"
+        for metric, row_count in zip(metric_names, metric_counts, strict=True)
+        if row_count
+    }
 
 
 def _table(
-    questions: ReleaseQuestions, metrics: Sequence[str], draw_weights: Floats
+    questions: ReleaseQuestions, metrics: Mapping[str, str], draw_weights: Floats
 ) -> Iterator[Mean]:
     """Yield every mean: by config, by split and by stratum; last, those of all configs together."""
     whole_source = "(SELECT *, {} AS value FROM marks)"
@@ -594,7 +631,7 @@ def _changed_strata(config: QuestionConfig) -> dict[str, str]:
 
 def _means(
     questions: ReleaseQuestions,
-    metrics: Sequence[str],
+    metrics: Mapping[str, str],
     draw_weights: Floats,
     mark_source: str,
     where: str,
@@ -605,16 +642,18 @@ def _means(
 
     A *mark* is what one row scored in one metric. `mark_source` is SQL for the table `marks` (a row
     for each row that was answered, a column for each metric) with a column `value`: the rows of
-    each value, such as each relation, have a mean of their own. `where` selects the rows.
+    each value, such as each relation, have a mean of their own. `where` selects the rows. `metrics`
+    has SQL for the number of rows that have each, as `_metrics` returns it.
 
     Intervals come from a bootstrap: the mean is taken anew over many random draws of the data. What
     is drawn are whole *bundles* of subjects and not rows, because the rows of one subject tend to
     be right or wrong together. `draw_weights` says how often each draw takes each bundle (see
     `bundle_weights`). It is made once and handed in, so that all means are of the same draws.
     """
+    metric_names = list(metrics)
     metric_columns = ", ".join(
-        f"count({duck.name(metric_name)}), sum({duck.name(metric_name)})::BIGINT"
-        for metric_name in metrics
+        f"{row_count}, coalesce(sum({duck.name(metric_name)}), 0)::BIGINT"
+        for metric_name, row_count in metrics.items()
     )
     cell_table = questions.db.sql(f"""
         SELECT value, bundle, {metric_columns}
@@ -622,14 +661,14 @@ def _means(
     """).to_arrow_table()  # noqa: S608
     value_column, bundle_column, *number_columns = cell_table.combine_chunks().columns
     value_order = sorted(value_column.unique().to_pylist(), key=sortable)
-    value_places = pc.index_in(value_column, pa.array(value_order, pa.string())).to_numpy()
+    value_places = numbers_of(pc.index_in(value_column, text_array(value_order)))
     # Axes: for each metric the number of rows that have it, and the sum of their scores; the value
     # of the stratum; the bundle (rows that the bootstrap draws together).
     mean_cells = np.zeros((len(metrics), 2, len(value_order), draw_weights.shape[1]), np.int64)
-    bundle_places = bundle_column.to_numpy()
+    bundle_places = numbers_of(bundle_column)
     for place, numbers in enumerate(number_columns):
         cells_of_numbers = mean_cells[divmod(place, 2)]
-        cells_of_numbers[value_places, bundle_places] = numbers.fill_null(0).to_numpy()
+        cells_of_numbers[value_places, bundle_places] = numbers_of(numbers)
     row_counts, metric_sums = mean_cells.swapaxes(0, 1).reshape(2, -1, draw_weights.shape[1])
     # A value whose rows do not have a metric has no mean of it.
     present_places = np.flatnonzero(row_counts.any(1))
@@ -639,7 +678,9 @@ def _means(
         present_places.tolist(), row_counts.sum(1).tolist(), intervals, strict=True
     ):
         metric_number, value_number = divmod(place, len(value_order))
-        has_interval = metrics[metric_number] not in GUESSED and not np.isnan(mean_interval.low)
+        has_interval = metric_names[metric_number] not in GUESSED and not np.isnan(
+            mean_interval.low
+        )
         low_bound, high_bound = (
             _round(interval_end) if has_interval else None for interval_end in mean_interval[1:]
         )
@@ -649,7 +690,7 @@ def _means(
             split=None,
             stratum=stratum,
             value=value_order[value_number],
-            metric=metrics[metric_number],
+            metric=metric_names[metric_number],
             n=row_count,
             mean=_round(mean_interval.mean),
             low=low_bound,
@@ -682,16 +723,18 @@ def _examples(questions: ReleaseQuestions) -> Iterator[dict[str, object]]:
     """Yield examples of each verdict but `right`; every model is shown with the same rows."""
     verdict_list = ", ".join(map(duck.text, VERDICTS[1:]))
     rows = questions.db.execute(f"""
-        WITH shown AS (
-            SELECT row, id FROM marks JOIN asked USING (row, config)
-            QUALIFY verdict != 'right' AND {EXAMPLES} >= row_number() OVER (
-                PARTITION BY verdict ORDER BY md5(config || id), row)
+        WITH hashed AS (
+            SELECT row, config, id, verdict, md5(config || id) AS hash
+            FROM marks JOIN release_rows USING (row, config) WHERE verdict != 'right'
+        ), shown AS (
+            SELECT unnest(min({{hash: hash, row: row, id: id}}, {EXAMPLES}), recursive := true)
+            FROM hashed GROUP BY verdict
         ), targets AS (FROM accepted SEMI JOIN shown USING (row))
         SELECT m.verdict, m.config, id, prompt, m.f1 / {SCALE}, raw_targets[:4],
             coalesce(prediction, array_to_string(candidates[:5], '; '),
                 array_to_string(choice_scores[:5], '; '))
         FROM shown JOIN prompts USING (row) JOIN targets USING (row) JOIN marks m USING (row)
-        JOIN given USING (row)
+        JOIN given USING (row) JOIN predicted USING (number)
         ORDER BY list_position([{verdict_list}], m.verdict), row
     """)  # noqa: S608
     for (
@@ -724,9 +767,13 @@ def _write(
         f"({duck.name(metric)} / {SCALE})::FLOAT AS {duck.name(metric)}" for metric in metrics
     )
     row_columns = ["m.config", "m.split", "id", "subject", "verdict", *metric_values]
+    # of a table it is known which columns have no nulls, which decides the bytes of the file
+    questions.db.execute("""
+        CREATE TABLE labels AS SELECT row, id, subject FROM release_rows SEMI JOIN marks USING (row)
+    """)
     with replacing(scores_folder / ROWS) as rows_path:
         copy_query = (
-            f"COPY (SELECT {', '.join(row_columns)} FROM marks m JOIN asked USING (row) "  # noqa: S608
+            f"COPY (SELECT {', '.join(row_columns)} FROM marks m JOIN labels USING (row) "  # noqa: S608
             f"ORDER BY row) TO {duck.text(str(rows_path))}"
         )
         questions.db.execute(f"{copy_query} (FORMAT parquet, COMPRESSION zstd)")

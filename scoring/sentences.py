@@ -17,14 +17,14 @@ _FEWEST, _SHARE = 5, 0.1
 # has, too (`Ann` in `Ann Arden`), is not named by itself.
 _NAMED_ROLES = """
     WITH wrong AS (
-        SELECT row, ' ' || answer || ' ' AS words, targets, previous, later, a.history, day
-        FROM said JOIN asked a USING (row) JOIN row_names USING (row)
+        SELECT row, ' ' || answer || ' ' AS words, targets, previous, later, a.fact, day
+        FROM said JOIN asked a USING (row) JOIN name_sets USING (name_set)
         WHERE verdict = 'wrong' AND NOT choosing AND contains(answer, ' ')
     ), known AS (
         SELECT row, words, 1 AS role, unnest(targets) AS name FROM wrong
         UNION ALL SELECT row, words, 2, unnest(previous) FROM wrong
         UNION ALL SELECT row, words, 2, h.name FROM wrong w JOIN held h
-            ON h.history = w.history AND h.since < w.day
+            ON h.fact = w.fact AND h.since < w.day
         UNION ALL SELECT row, words, 3, unnest(later) FROM wrong
     ), named AS (
         SELECT row, min(role) AS role, ' ' || name || ' ' AS name FROM known

@@ -41,12 +41,13 @@ def twin_rows_differences(questions: ReleaseQuestions) -> Iterator[TwinDifferenc
 
     Each is of a twin with real names minus the row with invented ones.
     """
-    for metric in _METRICS:
+    mark_columns = questions.db.table("marks").columns
+    for metric in filter(mark_columns.__contains__, _METRICS):
         marks_by_configs = questions.db.execute(
             f"""
             SELECT own.config, real.config, list(m.{metric}), list(t.{metric}),
                 list(coalesce(s.number, 0)), list(own.row)
-            FROM (FROM asked ORDER BY row) own JOIN asked real ON real.id = own.twin
+            FROM (FROM release_rows ORDER BY row) own JOIN release_rows real ON real.id = own.twin
             JOIN marks m ON m.row = own.row JOIN marks t ON t.row = real.row
             JOIN subjects s ON s.subject = own.subject
             WHERE m.{metric} IS NOT NULL AND t.{metric} IS NOT NULL

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
 
 from factdrift.builders.core.errors import UserError
+from factdrift.scoring import predictions
 from factdrift.scoring.predictions import model_of_logs, numbered_rows
 from tests.zip_files import zip_with_zstd
 
@@ -185,3 +187,50 @@ def test_what_is_told(name: str, data: bytes, words: str, tmp_path: Path) -> Non
     path.write_bytes(data)
     with pytest.raises(UserError, match=words):
         list(numbered_rows(path))
+
+
+PLAIN = [b'{"id": "%d", "prediction": "x}"}' % number for number in range(6)]
+BLOCKS = {
+    "plain": PLAIN,
+    "blank lines": [PLAIN[0], b"", b"  ", PLAIN[1]],
+    "further fields": [b'{"id": "a", "prediction": null, "more": {"a": [{}]}}', PLAIN[0]],
+    "other answers": [PLAIN[0], b'{"id": "a", "candidates": ["x"]}', b'{"id": "a", "scores": {}}'],
+    "two in a line": [PLAIN[0] + PLAIN[1], PLAIN[2]],
+    "one in two lines": [b'{"id": "a",', b'"prediction": "x"}', PLAIN[0]],
+    "as many objects as lines": [PLAIN[0] + PLAIN[1], b'{"id": "a",', b'"prediction": "x"}'],
+    "an object goes on": [PLAIN[0] + PLAIN[1], b'{"id": "a", "x": {}', b'{"prediction": "x"}'],
+    "a list": [b'[{"id": "a"}', b'{"id": "b"}]'],
+    "commas": [PLAIN[0] + b",", PLAIN[1]],
+    "a number": [PLAIN[0], b'{"id": 17, "prediction": 1.50}', PLAIN[1]],
+    "no answer": [*PLAIN, b'{"id": "a"}'],
+    "two kinds": [*PLAIN, b'{"id": "a", "prediction": "x", "candidates": []}', PLAIN[1]],
+    "no UTF-8": [*PLAIN, b'{"id": "a", "prediction": "\xff"}', PLAIN[1]],
+    "half a character": [*PLAIN, b'{"id": "a", "prediction": "\\ud800"}', PLAIN[1]],
+    "a mark": [*PLAIN, MARK + PLAIN[0], PLAIN[1] + b"\x1a"],
+    "a raw line end": [b'{"id": "a", "prediction": "x', b'y"}'],
+    "an infinite score": [*PLAIN, b'{"id": "a", "scores": {"x": 1e999}}'],
+}
+
+
+@pytest.mark.parametrize("lines", BLOCKS.values(), ids=BLOCKS)
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
+def test_lines_are_read_at_once_as_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[bytes], line_end: bytes
+) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_bytes(line_end.join(lines) + line_end)
+
+    def outcome() -> Any:
+        try:
+            return list(numbered_rows(path))
+        except UserError as error:
+            return str(error)
+
+    at_once = outcome()
+    monkeypatch.setattr(predictions, "_block_rows", lambda *_: None)
+    assert at_once == outcome()
+
+
+def test_plain_lines_are_read_at_once() -> None:
+    decoder = msgspec.json.Decoder(predictions.Prediction)
+    assert len(predictions._block_rows(b"\n".join([*PLAIN, b""]), decoder) or []) == len(PLAIN)

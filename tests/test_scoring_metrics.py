@@ -14,13 +14,14 @@ from factdrift.builders.core import duck
 from factdrift.builders.text.squad import (
     exact_match,
     f1,
+    form_says_nothing,
     normalize_answer,
     normalize_many,
     normalize_or_keep,
     token_f1,
     verdict_of_form,
 )
-from factdrift.scoring import questions
+from factdrift.scoring import metrics, questions
 from factdrift.scoring.metrics import _VERDICT, rouge_l
 
 
@@ -147,3 +148,32 @@ def test_the_database_judges_as_harnesses_do() -> None:
         judged = [verdict for (verdict,) in db.execute(query).fetchall()]
     expected = [verdict_of_form(*case) for case in cases]
     assert judged == expected and len({*expected}) == 6
+
+
+def test_silence_is_told_of_forms_as_of_their_texts() -> None:
+    texts = ["", "the", "The The", "$", "a-b", "_", "an", "Unknown!", "I don't know", "None", "Ann"]
+    texts += [
+        "the passages do not say who",
+        "nothing says it but Bob",
+        "Ab the",
+        "É",
+        "a b",
+        "the$",
+    ]
+    forms = [normalize_or_keep(text) for text in texts]
+    silences = questions._silences(pa.chunked_array([[*forms, None]])).to_pylist()
+    assert silences == [*(form_says_nothing(normalize_answer(form)) for form in forms), True]
+
+
+def test_the_best_f1_of_a_row_is_that_of_the_harnesses() -> None:
+    draw = Random(0)
+    rows: list[tuple[str | None, list[str]]] = [("", [""]), (None, [""]), ("a", []), ("", ["a"])]
+    for _ in range(300):
+        texts = [" ".join(draw.choices("abcd", k=draw.randrange(1, 5))) for _ in range(4)]
+        rows.append((texts[0], texts[1 : draw.randrange(1, 5)]))
+    answers, targets = (pa.chunked_array([list(column)]) for column in zip(*rows, strict=True))
+    expected = [
+        max((token_f1((text or "").split(), target.split()) for target in names), default=0.0)
+        for text, names in rows
+    ]
+    assert metrics._best_f1(answers, targets).to_pylist() == expected

@@ -13,7 +13,7 @@ def questions(renamed_right: int) -> ReleaseQuestions:
     """Twenty rows that are all right, and their twins, of which some are."""
     db = duckdb.connect()
     db.execute("""
-        CREATE TABLE asked AS
+        CREATE TABLE release_rows AS
         SELECT range AS row, 'with_evidence' AS config, 'r' || range AS id, NULL AS twin,
             'Q' || range AS subject FROM range(20)
         UNION ALL SELECT 20 + range, 'renamed', 't' || range, 'r' || range, 'Q' || range
@@ -24,7 +24,7 @@ def questions(renamed_right: int) -> ReleaseQuestions:
     )
     db.execute(
         "CREATE TABLE marks AS SELECT row, CASE WHEN row < 20 OR row < 20 + $right THEN $scale "
-        "ELSE 0 END AS exact_match, NULL::BIGINT AS f1, NULL::BIGINT AS accuracy FROM asked",
+        "ELSE 0 END AS exact_match, NULL::BIGINT AS f1, NULL::BIGINT AS accuracy FROM release_rows",
         {"right": renamed_right, "scale": SCALE},
     )
     return ReleaseQuestions(db, Manifest.model_construct(), (), {}, 20)

@@ -308,21 +308,42 @@ def numbered_lines(path: Path, longest: int, hint: str) -> Iterator[tuple[int, b
     The file may be packed as gz, bz2 or zst. `UserError`: it is damaged, UTF-16, or has a line of
     more than `longest` bytes; `hint` says what to do about a damaged file.
     """
-    line_number, line_rest = 0, b""
+    for first_number, block in line_blocks(path, longest, hint):
+        yield from lines_of_block(block, first_number, longest, path)
+
+
+def line_blocks(path: Path, longest: int, hint: str) -> Iterator[tuple[int, bytes]]:
+    """Whole lines of a text file, many at a time, with the number of the first of them, from 1.
+
+    Every block but the last ends with a line end. `UserError`: as of `numbered_lines`; the length
+    of the lines of a block is checked by `lines_of_block`.
+    """
+    first_number, line_rest = 1, b""
     with Compressed(path, hint=hint) as file:
         while file_piece := file.read(_PIECE):
             if file.read_bytes == len(file_piece):
                 file_piece = without_mark(file_piece, path)
-            *full_lines, line_rest = (line_rest + file_piece).split(b"\n")
-            for file_line in full_lines:
-                line_number += 1
-                _check_length(file_line, longest, path, line_number)
-                if (bare_line := unmarked_line(file_line)).strip():
-                    yield line_number, bare_line
+            block_end = file_piece.rfind(b"\n") + 1
+            if block_end:
+                block = line_rest + file_piece[:block_end]
+                yield first_number, block
+                first_number += block.count(b"\n")
+                line_rest = b""
+            line_rest += file_piece[block_end:]
             # the rest has no line end yet: refuse it before the next piece makes it longer
-            _check_length(line_rest, longest, path, line_number + 1)
-        if (bare_line := unmarked_line(line_rest)).strip():
-            yield line_number + 1, bare_line
+            _check_length(line_rest, longest, path, first_number)
+        if line_rest:
+            yield first_number, line_rest
+
+
+def lines_of_block(
+    block: bytes, first_number: int, longest: int, path: Path
+) -> Iterator[tuple[int, bytes]]:
+    """The lines of a block that are not blank, with their numbers; `UserError`: one is too long."""
+    for line_number, file_line in enumerate(block.split(b"\n"), first_number):
+        _check_length(file_line, longest, path, line_number)
+        if (bare_line := unmarked_line(file_line)).strip():
+            yield line_number, bare_line
 
 
 def _check_length(file_line: bytes, longest: int, path: Path, line_number: int) -> None:
