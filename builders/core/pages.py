@@ -45,7 +45,7 @@ def documentation_pages() -> dict[str, Path]:
         if path.stem not in _PARTS:
             pages.setdefault(path.stem.lower(), path)
     for name, place in _ELSEWHERE.items():
-        pages[name] = resource(place)
+        pages[name] = _TOP / place
     return {name: path for name, path in pages.items() if path.is_file()}
 
 

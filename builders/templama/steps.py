@@ -129,10 +129,20 @@ class PeriodChanges(ComparisonRules, Step):
         """Return the differences of some subjects with names, and the timelines behind them."""
         delta_rows = eng.keep(period_diff.delta_rows(comparisons))
         asked_segments = stated.segments.semi_join(delta_rows, ["subject", "relation"])
+        entities = stated.entities
+        if eng.parts > 1:
+            # each part would hold the names of all items to find its own among them
+            asked_segments = eng.keep(asked_segments)
+            item_ids = ibis.union(
+                asked_segments.select(id="subject"),
+                asked_segments.select(id="object"),
+                _named_items(delta_rows).select(id="item"),
+            )
+            entities = eng.keep(entities.semi_join(item_ids, "id"))
         released_segments = release_columns.with_labels(
-            steps.released_segments(asked_segments), stated.entities, self.relations
+            steps.released_segments(asked_segments), entities, self.relations
         )
-        return _named(delta_rows, stated.entities), released_segments
+        return _named(delta_rows, entities), released_segments
 
     def periods(self) -> list[Period]:
         """Return the periods of the window; the first one is only compared with."""
@@ -187,12 +197,16 @@ def _drop_pairs(eng: Engine, compared_parts: list[ir.Table], pairs: ir.Table, re
         )
 
 
+def _named_items(deltas: ir.Table) -> ir.Table:
+    """Return `subject`, `relation` and each `item` that a delta of them names as an object."""
+    all_objects = deltas.answers.concat(deltas.previous_answers, deltas.possible_answers)
+    return deltas.select("subject", "relation", item=all_objects.unnest()).distinct()
+
+
 def _named(deltas: ir.Table, entities: ir.Table) -> ir.Table:
     """Add the names of the subject and of every object to each delta (`rows.NamedDelta`)."""
     pair_columns = ["subject", "relation"]
-    all_objects = deltas.answers.concat(deltas.previous_answers, deltas.possible_answers)
-    named_items = deltas.select(*pair_columns, item=all_objects.unnest())
-    named_items = named_items.distinct()
+    named_items = _named_items(deltas)
     item_names = named_items.join(entities, named_items.item == entities.id)
     answer_struct = ibis.struct(
         {"id": item_names.id, "label": item_names.label, "aliases": item_names.aliases}
