@@ -65,14 +65,23 @@ _SEED = 0
 # Left out is what is asked again: in other words (a paraphrase names its question), behind a table
 # of facts, or word for word (a row that tells of an end asks about the day before it).
 _COUNTED_ONCE = f"""
+    -- step by step, since joins and groups of one query hold their memory at the same time
+    CREATE TABLE first_asked AS
+        SELECT row, id, name_set, alone FROM given JOIN asked USING (row)
+        WHERE question = id OR question NOT IN (SELECT id FROM given JOIN asked USING (row));
+    CREATE TABLE hashed_prompts AS
+        SELECT row, {predictions.prompt_hash_sql("prompt")} AS prompt_hash
+        FROM prompts SEMI JOIN first_asked USING (row);
+    CREATE TABLE first_worded AS
+        SELECT min(row) AS row FROM first_asked JOIN hashed_prompts USING (row)
+            JOIN name_sets USING (name_set)
+        GROUP BY prompt_hash, targets, alone;
     CREATE TABLE once AS
-        SELECT row FROM given JOIN asked USING (row) JOIN name_sets USING (name_set)
-            JOIN prompts USING (row)
-        WHERE question = id OR question NOT IN (SELECT id FROM given JOIN asked USING (row))
-        QUALIFY row = min(row) OVER (PARTITION BY id)
-            AND row = min(row) OVER (
-                PARTITION BY {predictions.prompt_hash_sql("prompt")}, targets, alone
-            )
+        SELECT min(row) AS row FROM first_asked GROUP BY id
+        INTERSECT SELECT row FROM first_worded;
+    DROP TABLE first_asked;
+    DROP TABLE hashed_prompts;
+    DROP TABLE first_worded;
 """  # noqa: S608 - ours
 _ASKED_AGAIN = """
     SELECT config, count(*) FROM marks ANTI JOIN once USING (row) GROUP BY config ORDER BY config
