@@ -265,7 +265,7 @@ def test_what_a_memory_is_told_is_of_the_same_stream(folder: Path, tmp_path: Pat
         answer_by_name("last", stream, tmp_path / "b.jsonl")
     stream.write_text('{"kind": "note", "id": "1", "day": "2020-01-01", "text": ""}\n', "utf-8")
     with pytest.raises(UserError, match=r"stream.jsonl:1: no line of a stream: kind"):
-        answer_by_name("prose", stream, tmp_path / "b.jsonl")
+        answer_by_name("prose", stream, tmp_path / "c.jsonl")
 
 
 @pytest.mark.parametrize("by", ["bm25", "day", "newest", "guess"])

@@ -13,7 +13,9 @@ from tests.conftest import ROOT, run_cli
 
 def test_the_list_has_every_page() -> None:
     listed_names = dict(line.split(maxsplit=1) for line in run_cli("docs").stdout.splitlines())
-    document_paths = [Path(name).stem.lower() for name in DOCUMENTS if "/" not in name]
+    document_paths = [
+        Path(page if "/" in name else name).stem.lower() for name, page in DOCUMENTS.items()
+    ]
     pages = [path.stem for path in (ROOT / "docs").glob("*.md") if path.stem != "rows"]
     assert sorted(listed_names) == sorted([*document_paths, *pages])
     assert listed_names["score"] == "Score a model" and listed_names["readme"] == "factdrift"
@@ -51,7 +53,7 @@ def test_the_wheel_has_the_pages_without_pictures(wheel: Path) -> None:
         names = {name.removeprefix("factdrift/"): file.getinfo(name) for name in file.namelist()}
         readme = file.read("factdrift/docs/README.md").decode()
     link_places = {
-        path.relative_to(ROOT).as_posix().replace("README.md", "docs/README.md")
+        "docs/README.md" if path == ROOT / "README.md" else path.relative_to(ROOT).as_posix()
         for path in documentation_pages().values()
     }
     assert link_places <= names.keys()

@@ -425,18 +425,16 @@ def test_what_is_no_answer_is_told_and_not_kept(
 
 
 @pytest.mark.parametrize(
-    ("words", "server_text"),
+    ("server", "words", "server_text"),
     [
-        (["--view", "likelihood"], "a server has no view 'likelihood'"),
-        (["--base-url", "http://me:pw@host/v1"], "--base-url: Value error, must be http"),
+        ("http://127.0.0.1:9", ["--view", "likelihood"], "a server has no view 'likelihood'"),
+        ("http://me:pw@host", [], "--base-url: Value error, must be http"),
     ],
 )
 def test_mistakes_with_a_server(
-    release_folder: Path, tmp_path: Path, words: list[str], server_text: str
+    release_folder: Path, tmp_path: Path, server: str, words: list[str], server_text: str
 ) -> None:
-    completed_run = run_cli(
-        *asked_words("http://127.0.0.1:9", release_folder, tmp_path), *words, ok=False
-    )
+    completed_run = run_cli(*asked_words(server, release_folder, tmp_path), *words, ok=False)
     assert (
         completed_run.returncode == 1
         and server_text in completed_run.stderr
