@@ -86,4 +86,5 @@ def share_lines(shares: list[VerdictShares]) -> Iterator[str]:
         name = f"  {row.kind}" if row.kind else row.config or "together"
         cells = [f"{100 * share:>11.1f}" for share in row.shares.values()]
         yield "".join([f"{name:<18}{row.rows:>9,}", *cells])
-    yield "in per cent of all rows"
+    outdated_name, early_name = heads[_ORDER.index("outdated")], heads[_ORDER.index("early")]
+    yield f"in per cent of all rows; {outdated_name}: right before, {early_name}: right only later"

@@ -19,7 +19,7 @@ def test_shares_of_verdicts_are_printed_by_config_and_kind() -> None:
     assert heads.split() == ["verdicts", "rows", *SHARES]
     assert all_kinds.split() == ["questions", "1,200", "50.0", "10.0", "25.0", "0.0", "15.0"]
     assert kind.split()[:2] == ["two-hops", "20"]
-    assert note == "in per cent of all rows"
+    assert note == "in per cent of all rows; stale: right before, early: right only later"
 
 
 def test_scores_of_older_versions_have_no_shares() -> None:
