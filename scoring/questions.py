@@ -355,27 +355,12 @@ def read_asked(questions: ReleaseQuestions, release_folder: Path) -> None:
                 SELECT fact, key, min(row) AS name_set FROM name_keys
                 WHERE fact IS NOT NULL GROUP BY fact, key
         """)
-        has_choices = any(config.roles.choices for config in questions.configs)
-        has_evidence = any(config.roles.evidence for config in questions.configs)
-        has_others = len(questions.configs) > 1
-        has_variants = has_others or any(config.roles.group for config in questions.configs)
-        asked_query = f"""
-            SELECT row, config, split, alone, day, fact, coalesce(name_set, row) AS name_set,
-                {"choices," if has_choices else ""} {"evidence," if has_evidence else ""}
-                {"question," if has_variants else ""} {"id," if has_others else ""}
-                number % {BUNDLES} AS bundle, day IS NOT NULL AND period IS NOT NULL AS dated
-            FROM {{rows}} JOIN name_keys USING (row)
-                LEFT JOIN shared_names USING (fact, key) LEFT JOIN subjects USING (subject)
-        """  # noqa: S608
-        _create(questions, "asked_rows", "columns", "needed", asked_query)
-        db.execute(f"""
-            CREATE VIEW asked AS SELECT * {"" if has_choices else ", []::VARCHAR[] AS choices"}
-                {"" if has_evidence else ", NULL::VARCHAR AS evidence"}
-                {"" if has_variants else ", NULL::VARCHAR AS question"} FROM asked_rows;
+        _create_asked(questions)
+        db.execute("""
             DROP TABLE name_keys;
             DROP TABLE shared_names;
             CREATE TABLE name_rows AS SELECT DISTINCT name_set AS row FROM asked
-        """)  # noqa: S608
+        """)
         set_query = "SELECT * RENAME (row AS name_set) FROM {rows}"
         name_queries = list(_row_queries(questions, "names", "name_rows", set_query))
         _create_normalised(db, "name_sets", name_queries, _NAME_LISTS)
@@ -395,6 +380,28 @@ def read_asked(questions: ReleaseQuestions, release_folder: Path) -> None:
             _create_normalised(db, "other_histories", [other_query], ["targets"])
             own_rows += " UNION ALL FROM other_histories"
         db.execute(f"CREATE VIEW histories AS {own_rows}")
+
+
+def _create_asked(questions: ReleaseQuestions) -> None:
+    """Create `asked`, with the columns that some config has: others would take memory."""
+    has_choices = any(config.roles.choices for config in questions.configs)
+    has_evidence = any(config.roles.evidence for config in questions.configs)
+    has_others = len(questions.configs) > 1
+    has_variants = has_others or any(config.roles.group for config in questions.configs)
+    asked_query = f"""
+        SELECT row, config, split, alone, day, fact, coalesce(name_set, row) AS name_set,
+            {"choices," if has_choices else ""} {"evidence," if has_evidence else ""}
+            {"question," if has_variants else ""} {"id," if has_others else ""}
+            number % {BUNDLES} AS bundle, day IS NOT NULL AND period IS NOT NULL AS dated
+        FROM {{rows}} JOIN name_keys USING (row)
+            LEFT JOIN shared_names USING (fact, key) LEFT JOIN subjects USING (subject)
+    """  # noqa: S608
+    _create(questions, "asked_rows", "columns", "needed", asked_query)
+    questions.db.execute(f"""
+        CREATE VIEW asked AS SELECT * {"" if has_choices else ", []::VARCHAR[] AS choices"}
+            {"" if has_evidence else ", NULL::VARCHAR AS evidence"}
+            {"" if has_variants else ", NULL::VARCHAR AS question"} FROM asked_rows
+    """)  # noqa: S608
 
 
 def _row_queries(

@@ -238,15 +238,11 @@ def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing
     A figure over time or lag is a curve, which needs two values at least. A figure over kinds, such
     as relations, has one dot a kind, so that a single kind is enough. Others are left out.
     """
-    relation_labels = {
-        relation_id: relation_label
-        for scored_model in models
-        for relation_id, relation_label in scored_model.summary["relations"].items()
-    }
+    relation_labels: dict[str, str] = {}
+    for model in models:
+        relation_labels |= model.summary["relations"]
     for figure_drawing in _drawings(models):
-        drawn_models = models
-        if figure_drawing.is_of_models and _has_guesses_beside(models):
-            drawn_models = [model for model in models if model.guess is None]
+        drawn_models = _drawn_models(models, figure_drawing)
         drawn_names = {model.name for model in drawn_models}
         values = _values(drawn_models, figure_drawing.stratum, figure_drawing.metric)
         is_over_kinds = figure_drawing.stratum in _KINDS
@@ -254,24 +250,15 @@ def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing
         if len(values) < fewest_values:
             continue
         # every model, so that each keeps its colour in all figures; some have no points
-        means_by_model, chance_by_model = {}, {}
-        for scored_model in models:
-            stratum, whole = figure_drawing.stratum, scored_model.whole
-            model_means = scored_model.means(stratum, figure_drawing.metric, whole)
-            if scored_model.name not in drawn_names:
-                model_means = {}
-            if figure_drawing.is_rest:
-                model_means = {value: _rest(mean) for value, mean in model_means.items()}
-            means_by_model[scored_model.name] = model_means
-            chance_by_model[scored_model.name] = scored_model.means(stratum, "chance", whole)
-        chance_series = chance_by_model if figure_drawing.metric == "accuracy" else {}
+        means_by_model = {
+            model.name: _drawn_means(model, figure_drawing) if model.name in drawn_names else {}
+            for model in models
+        }
+        chance_series = _chance_series(models, figure_drawing)
         encoded_pictures = {}
         for size_name, figure_width in WIDTHS.items():
-            picture_path = report_folder / (
-                f"{figure_drawing.name}.png"
-                if size_name == "wide"
-                else f"{figure_drawing.name}-{size_name}.png"
-            )
+            size_ending = "" if size_name == "wide" else f"-{size_name}"
+            picture_path = report_folder / f"{figure_drawing.name}{size_ending}.png"
             if is_over_kinds:
                 value_labels = {value: relation_labels.get(value, value) for value in values}
                 dot_figure(
@@ -297,6 +284,31 @@ def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing
                 "ascii"
             )
         yield figure_drawing._replace(pictures=encoded_pictures)
+
+
+def _drawn_models(models: Sequence[Scores], figure_drawing: _Drawing) -> Sequence[Scores]:
+    """Return the models that a figure shows: some leave guesses out where a model is there."""
+    if figure_drawing.is_of_models and _has_guesses_beside(models):
+        return [model for model in models if model.guess is None]
+    return models
+
+
+def _chance_series(
+    models: Sequence[Scores], figure_drawing: _Drawing
+) -> dict[str, Mapping[str, Mean]]:
+    """Return the means of guessing, of each model; none where a figure is not of choices."""
+    if figure_drawing.metric != "accuracy":
+        return {}
+    stratum = figure_drawing.stratum
+    return {model.name: model.means(stratum, "chance", model.whole) for model in models}
+
+
+def _drawn_means(model: Scores, figure_drawing: _Drawing) -> Mapping[str, Mean]:
+    """Return the means of a model that a figure draws, or what is left of them."""
+    model_means = model.means(figure_drawing.stratum, figure_drawing.metric, model.whole)
+    if not figure_drawing.is_rest:
+        return model_means
+    return {value: _rest(mean) for value, mean in model_means.items()}
 
 
 def _rest(mean: Mean) -> Mean:

@@ -28,10 +28,10 @@ def page_table(mark: str) -> tuple[int, list[str], list[list[str]]]:
     text = section((ROOT / "docs/asof.md").read_text("utf-8"), "How hard it is")
     table = next(part for part in text.split("\n\n") if mark in part.splitlines()[0])
     cells = [[*map(str.strip, line.strip("|").split("|"))] for line in table.splitlines()]
-    header, _, *lines = cells
+    header, _, *table_lines = cells
     number = re.search(r"(\d+) questions", header[0])
     assert number is not None
-    return int(number[1]), header[1:], lines
+    return int(number[1]), header[1:], table_lines
 
 
 def assert_near(page_cells: list[str], figures: list[float]) -> None:
@@ -40,18 +40,20 @@ def assert_near(page_cells: list[str], figures: list[float]) -> None:
 
 
 def test_memories_are_as_often_right_as_the_page_says(sample: Path) -> None:
-    question_count, columns, lines = page_table("in per cent")
+    question_count, figure_columns, table_lines = page_table("in per cent")
     manifest = load_manifest(sample / "releases/as-of/1.0.0")
     rules = next(figure for figure in manifest.figures if figure.name == "rules").rows
-    assert [line[0].strip("`") for line in lines] == [rule["memory"] for rule in rules]
-    for line, rule in zip(lines, rules, strict=True):
+    assert [line[0].strip("`") for line in table_lines] == [rule["memory"] for rule in rules]
+    for line, rule in zip(table_lines, rules, strict=True):
         assert question_count == pytest.approx(rule["questions"], rel=0.02)
-        assert_near(line[1:], [100 * float(str(rule[f"share {column}"])) for column in columns])
+        assert_near(
+            line[1:], [100 * float(str(rule[f"share {column}"])) for column in figure_columns]
+        )
 
 
 def test_searches_find_as_much_as_the_page_says(sample: Path, tmp_path: Path) -> None:
-    question_count, columns, lines = page_table("nDCG@10")
-    assert len(lines) == len(SEARCHES)
+    question_count, figure_columns, table_lines = page_table("nDCG@10")
+    assert len(table_lines) == len(SEARCHES)
 
     def run(*words: str) -> None:
         outcome = CliRunner().invoke(app, words)
@@ -65,6 +67,8 @@ def test_searches_find_as_much_as_the_page_says(sample: Path, tmp_path: Path) ->
         scores = tmp_path / f"scores-{rule}"
         run("score", beir, "--run", trec, "--out", str(scores))
         (measures,) = json.loads((scores / "retrieval.json").read_bytes())
-        (line,) = [line for line in lines if mark in f"| {line[0]} |"]
+        (line,) = [line for line in table_lines if mark in f"| {line[0]} |"]
         assert question_count == pytest.approx(measures["measures"]["nDCG@10"]["n"], rel=0.02)
-        assert_near(line[1:], [100 * measures["measures"][column]["mean"] for column in columns])
+        assert_near(
+            line[1:], [100 * measures["measures"][column]["mean"] for column in figure_columns]
+        )

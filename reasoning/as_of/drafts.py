@@ -292,7 +292,13 @@ class AskableDrafts:
     # --- Two hops ---------------------------------------------------------------------------------
 
     def _of_two_hops(self, history: History, fact: PassageFact) -> Iterator[AskableDraft]:
-        """Ask for the object through a history that leads to the subject."""
+        """Ask for the object through a history that leads to the subject.
+
+        The office of somebody who is named by what he leads is in the question: the office of the
+        head of state of Italy.
+        """
+        if self._relations[history.relation].phrases.object_is == "office":
+            return
         paths = sorted(
             self._by_object.get(history.subject, ()),
             key=lambda path: seeded_hash(self._seed, "path", path.key, fact.passage),

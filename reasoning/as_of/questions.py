@@ -16,8 +16,8 @@ from factdrift.reasoning.as_of.rows import Age, AsOfQuestion, QuestionKind
 from factdrift.reasoning.names import Verbalizer
 
 _INTRODUCTION = (
-    'Answer the question with a name, or with "unknown" if nothing that was published by today '
-    "says it."
+    'Answer the question with a name, or with "unknown" if nothing that you have been given by '
+    "today says it."
 )
 # One quarter, one year and three years, each with the longest number of days it can have.
 _AGES: tuple[tuple[int, Age], ...] = (

@@ -16,12 +16,12 @@ _DAY_FRAMES = (
     "{Ask} on {day}?",
     "{Ask} as of {day}?",
     "Looking back to {day}: {ask}?",
-    "{Ask} back on {day}?",
+    "As of {day}, {ask}?",
 )
 _MONTH_FRAMES = (
     "In {month}, {ask}?",
     "{Ask} in {month}?",
-    "{Ask} throughout {month}?",
+    "During {month}, {ask}?",
     "Back in {month}, {ask}?",
 )
 _NOW_FRAMES = (
@@ -32,9 +32,9 @@ _NOW_FRAMES = (
     "{Now} as things stand on {day}?",
 )
 _BEFORE_FRAMES = (
-    "{Ask} before {began}?",
     "{Ask} right before {began}?",
-    "Before {began}, {ask}?",
+    "{Ask} until {began}?",
+    "Right before {began}, {ask}?",
 )
 _BECAME_FRAMES = ("{Became} in {month}?", "In {month}, {became}?")
 _AFTER_FRAMES = ("{Became} after {name}?", "After {name}, {became}?", "{Became} following {name}?")

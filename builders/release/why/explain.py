@@ -391,11 +391,7 @@ class _Explainer:
                 "--out mined, then --dump mined"
             )
         if statement_ids and not histories:
-            items = dict.fromkeys(
-                name.partition("$")[0].upper() for name in statement_ids if "$" in name
-            )
-            addresses = ", ".join(item_address(item) or item for item in items)
-            missing.append(f"the dates of the statements; their items: {addresses}")
+            missing.append(f"the dates of the statements; their items: {_addresses(statement_ids)}")
         elif any(not history.terms for history in histories) and not self._build.is_of_release:
             release, build = display_path(self._folder), display_path(self._build.root)
             missing.append(
@@ -404,6 +400,12 @@ class _Explainer:
                 f"factdrift rebuild {release} --build {build}"
             )
         return missing
+
+
+def _addresses(statement_ids: Sequence[str]) -> str:
+    """The addresses of the items whose statements these are; ids of items that have none."""
+    items = dict.fromkeys(name.partition("$")[0].upper() for name in statement_ids if "$" in name)
+    return ", ".join(item_address(item) or item for item in items)
 
 
 def _names(row_values: Values, column: str) -> list[Any]:

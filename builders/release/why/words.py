@@ -338,12 +338,8 @@ def _term_mark(term: Term, terms: Sequence[Term], explanation: Explanation) -> s
         return "  <- the row rests on it" * is_named
     own_part = next((item.part for item in explanation.items if item.item == term.object), None)
     of_object = [other_term for other_term in terms if other_term.object == term.object]
-    asked_time = explanation.asked_time
-    # a comparison is also left out for what was so in the period before
-    is_seen_before = own_part == "seen" and all(term.holds == "not" for term in of_object)
-    is_before = own_part == "before" or (is_seen_before and explanation.time_before is not None)
-    if is_before:
-        asked_time = explanation.time_before
+    is_before = own_part == "before" or _is_seen_before(own_part, of_object, explanation)
+    asked_time = explanation.time_before if is_before else explanation.asked_time
     if own_part is None or asked_time is None:
         return f"  <- {own_part}" if own_part else ""
     best_term = min(of_object, key=lambda other_term: HOLDS.index(asked_time.holds(other_term)))
@@ -355,6 +351,14 @@ def _term_mark(term: Term, terms: Sequence[Term], explanation: Explanation) -> s
         "not": f"NOT {time_words}",
     }
     return f"  <- {own_part}: {words[holds]}" if term is best_term else ""
+
+
+def _is_seen_before(
+    part: str | None, terms_of_object: Sequence[Term], explanation: Explanation
+) -> bool:
+    """Whether an object was seen in the period before alone, for which a row is left out, too."""
+    is_seen = part == "seen" and explanation.time_before is not None
+    return is_seen and all(term.holds == "not" for term in terms_of_object)
 
 
 def _term_words(term: Term) -> str:
