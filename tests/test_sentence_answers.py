@@ -73,6 +73,8 @@ def test_a_warning_needs_many_sentences(release: Path, tmp_path: Path) -> None:
         ("The context does not mention it.", True),
         ("Nothing that was published by 20 January 2019 says it.", True),
         ("Nothing that was published by today says it", True),
+        ("Nothing that I have been given by today says it.", True),
+        ("Nothing I was given says who it was", True),
         ("The passages do not say, but it was Bob Bell.", False),
         ("The passages do not say who, though probably Bob Bell.", False),
         ("The passages do not mention Bob Bell.", False),

@@ -20,15 +20,19 @@ NO_ANSWER_TEXTS = frozenset(
     }
 )
 """Normalized texts that say that there is no answer."""
-# `passages do not say who leads it`, `nothing that was published by 20 January 2019 says it`; not
-# `nothing compares to it`, `text does not say but it was Bob`. What follows is a question or a
-# pronoun, for a name there would be an answer.
+# `passages do not say who leads it`, `nothing that was published by 20 January 2019 says it`,
+# `nothing i was given says it`; not `nothing compares to it`, `text does not say but it was Bob`.
+# What follows is a question or a pronoun, for a name there would be an answer.
 _TELLS = "(?:says?|states?|mentions?|tells?|specif(?:y|ies))"
 _WHAT = "(?: (?:it|so|this|that|(?:who|whom|whose|what|which|when|where|whether|how)(?: .+)?))?"
+_OF_WHAT_IS_KNOWN = (
+    "(?: that was published| (?:that )?(?:i|you|we) (?:have been|was|were) given)?"
+    "(?: by (?:today|[0-9]{1,2} [a-z]{3,9} [0-9]{4}))?"
+)
 _SILENT_SENTENCE = re.compile(
     "(?:(?:passages?|texts?|documents?|sources?|articles?|context|information)(?: provided| given)?"
     f" (?:do not|does not|did not|dont|doesnt|didnt) {_TELLS}"
-    f"|nothing(?: that was published by (?:today|[0-9]{{1,2}} [a-z]{{3,9}} [0-9]{{4}}))? {_TELLS}"
+    f"|nothing{_OF_WHAT_IS_KNOWN} {_TELLS}"
     f"){_WHAT}"
 )
 _GOES_ON = re.compile(r"\b(?:but|however|though|although|perhaps|maybe|probably|likely|possibly)\b")
